@@ -1,4 +1,4 @@
-"""`compare`: which of two places is ahead, and where the other one goes on in it."""
+"""`compare`: which of two places is ahead, and where the other one continues in it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def compare(
     **flat: Unpack[KeyNames],
 ) -> Comparison:
     """Compare two snapshots, archives or GTID sets: which is ahead, which transactions only one of them has, and where
-    the one that is behind goes on in the other.
+    the one that is behind continues in the other.
 
     >>> found = applier.compare("lake/earlier", "backup")
     >>> found.relation, str(found.only_b), str(found.attach)

@@ -15,7 +15,7 @@ DIVERGED = 1
 @verb(COMPARE)
 def compare(*, json: bool, **arguments: Any) -> None:
     """Say which of two snapshots, archives or GTID sets is ahead, which transactions only one of them has, and where
-    the one that is behind goes on in the other.
+    the one that is behind continues in the other.
 
     Exits with 1 if each has transactions that the other does not have.
 

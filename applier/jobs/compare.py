@@ -1,4 +1,4 @@
-"""Which of two places is ahead, what each has that the other does not, and where the one behind goes on in the other.
+"""Which of two places is ahead, what each has that the other does not, and where the one behind continues in the other.
 
 A place is a snapshot, an archive of binlogs, or a GTID set, as @@gtid_executed of a server. GTIDs decide, as for a
 replica that attaches to a source; where one side has none, ids of groups, and then positions in files of one name."""
@@ -56,7 +56,7 @@ class Standing:
 class Comparison:
     """How `a` stands to `b`: the "same", "ahead" of it, "behind" it, "diverged", as each has what the other does not,
     or "unknown"; decided `by` GTIDs, group ids or positions. `only_a` and `only_b` are the transactions that the other
-    does not have; of MariaDB, in each domain where there are some, the last one. The place that is behind goes on in
+    does not have; of MariaDB, in each domain where there are some, the last one. The place that is behind continues in
     the archive that is ahead at `attach`; None where it cannot, and `obstacle` says why."""
 
     a: Standing
@@ -70,7 +70,7 @@ class Comparison:
 
     @property
     def is_a_behind(self) -> bool:
-        """Whether it is `a` that may go on in `b`: of two of which none is ahead, if `b` is an archive."""
+        """Whether it is `a` that may continue in `b`: of two of which none is ahead, if `b` is an archive."""
         return self.relation == "behind" or (self.relation != "ahead" and self.b.kind == "archive")
 
     def to_json(self) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def _are_of_one_log(at: BinlogPosition, archive: Archive | None) -> bool:
 
 def _attached(behind: Standing, ahead: Archive | None, standing: Standing,
               by: str) -> tuple[BinlogPosition | None, str]:
-    """Where a place goes on in an archive that is ahead of it, and else why it cannot."""
+    """Where a place continues in an archive that is ahead of it, and else why it cannot."""
     if ahead is None:
         return None, "only an archive has what comes next"
     if lost := _only(standing.before, behind.gtids) if by == "GTIDs" else None:
@@ -219,6 +219,6 @@ def _by_gtids(position: BinlogPosition, archive: Archive) -> BinlogPosition:
     try:
         return position_by_gtid(position, outlines)
     except ArchiveError as error:
-        if have_all_domains(position, outlines):  # a replay reads from the beginning, and passes over what it has
+        if have_all_domains(position, outlines):  # a replay reads from the beginning, and skips what it has
             return replace(position, file=archive.files[0].name, offset=4, tail=None)
         raise error from None

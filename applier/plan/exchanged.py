@@ -37,7 +37,8 @@ def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[in
     for unit_number, item in enumerate(group, first_number):
         version, place = item.version, None
         if staging is not None and item.in_snapshot and not item.succeeded:
-            place = staging.place(version.definition.database, version.definition.name)
+            place = staging.place(version.definition.database, version.definition.name,
+                                  history=version.definition.versioning is not None)
         unit = UnitSpec(
             number=unit_number, version=version.id, definition=version.definition, search=searches[version.id],
             origin=_origin([Altered(unit=made[source.version], conversion=source.conversion)

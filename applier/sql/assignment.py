@@ -60,7 +60,10 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as datetimes in UTC
     local |= wanted.base in TEMPORAL and rounds_otherwise(session)  # and as both servers do without a sql_mode
     counts = wanted.base in MEMBERS and value.type.base in NUMBERS and not strict
-    as_digits = value.shows or wanted.base in _OF_NUMBERS
+    if value.shown is not None and wanted.base not in MEMBERS and (wanted.charset or wanted.base in BINARY):
+        shown = pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
+        value = Value(shown, TEXT, value.constant)
+    as_digits = value.shows or wanted.base in _OF_NUMBERS or (wanted.base in TEMPORAL and value.type.base in TEMPORAL)
     if value.constant and _is_literal(value) and as_digits and not local and not counts:
         try:
             plain = _python(value)

@@ -44,7 +44,20 @@ from applier.sql.functions.casts import cast
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
 from applier.sql.sql_modes import ESCAPES
-from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, beside_text, constant, numbers, text_type
+from applier.sql.values import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    NULL,
+    TEXT,
+    Value,
+    beside_text,
+    constant,
+    converted,
+    is_choice_of_digits,
+    numbers,
+    text_type,
+)
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
 Columns: TypeAlias = Callable[[str], Typed]
@@ -61,6 +74,9 @@ _OF_STRINGS = frozenset({
 """Functions of strings that have one collation, or are bytes, together."""
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
 """Functions whose text is not in the character set of literals, as text made of numbers is."""
+_CHOICES = frozenset({"CASE", "SIMPLE CASE", "IF"})
+_WITH_DIGITS = frozenset({"ROUND", "TRUNCATE"})
+"""Functions that say with how many digits behind the point an exact number is shown."""
 _WITH_FORMATS = frozenset({"STR_TO_DATE", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "CONVERT_TZ"})
 _IN_SESSION_CHARSET = frozenset({
     "HEX", "CONV", "BIN", "OCT", "TO_BASE64", "FORMAT", "INET_NTOA", "INET6_NTOA", "BIN_TO_UUID", "SPACE", "MD5", "SHA",
@@ -159,13 +175,14 @@ class Evaluator:
     def _called(self, call: Call) -> Value:
         last = call.arguments[-1] if call.name in ("+", "-") else None
         if isinstance(last, Call) and last.name == "INTERVAL":
-            instant, count = self.value(call.arguments[0]), self.value(last.arguments[0])
+            instant, count = self._instant(call.arguments[0]), self.value(last.arguments[0])
             return intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
         if call.name == "CAST":
             return cast(self.value(call.arguments[0]), call, self._session)
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
-        arguments = [self.value(argument) for argument in call.arguments]
+        as_value = self._instant if call.name == "TIMESTAMPADD" else self.value
+        arguments = [as_value(argument) for argument in call.arguments]
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:
@@ -177,7 +194,25 @@ class Evaluator:
             made = replace(made, values=made.values.cast(pa.binary()), type=BYTES, is_loose=True)
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
-        return made if all(map(_shows, arguments)) else replace(made, shows=False)
+        is_told = call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and \
+            arguments[1].constant
+        if is_told or all(_shows(value) or (made.is_text and is_choice_of_digits(value)) for value in arguments):
+            return made
+        return replace(made, shows=False)
+
+    def _instant(self, node: Node) -> Value:
+        """A value to which an interval is added. In MySQL a DATE among text that is chosen has a time of day then."""
+        value = self.value(node)
+        is_choice = isinstance(node, Call) and node.name in _CHOICES
+        if self._session.flavour != "mysql" or not value.is_text or not is_choice:
+            return value
+        assert isinstance(node, Call)
+        chosen = [self._instant(argument) for argument in node.arguments]
+        if any(one.type.base == "time" for one in chosen):
+            raise NotComputable("an interval added to a time among text, which is one of the current day")
+        midnight = ColumnType("datetime")
+        return _FUNCTIONS[node.name]([converted(one, midnight, self._session) if one.type.base == "date" else one
+                                      for one in chosen], node, self._session, self._n)
 
 
 def _as_format(value: Value) -> Value:
@@ -208,6 +243,8 @@ def _string(literal: Literal, session: Session) -> Value:
     charset = literal.charset or session.literals
     if charset == "binary":  # empty: others are kept as bytes
         return Value(pa.array([literal.text.encode()], pa.binary()), BYTES, constant=True, is_loose=True)
+    if charset == "utf8mb3" and session.flavour == "mysql" and literal.text and max(literal.text) > "\uffff":
+        raise NotComputable("a character of four bytes in utf8mb3")
     type_ = TEXT if charset == "utf8mb4" else ColumnType("longtext", charset=charset)
     is_read_as_written = session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode
     return constant(pa.scalar(literal.text.translate(ESCAPES) if is_read_as_written else literal.text), type_)

@@ -366,12 +366,12 @@ class Reader:
             within = self.expression(0)
             self._expect(")")
             return Call("LOCATE", (sought, within))
-        if name == "TRIM":
-            return self._trim()
+        if name in ("TRIM", "TRIM_ORACLE"):
+            return self._trim(name)
         if name == "CHAR":
             return self._characters()
         name = _SYNONYMS.get(name, name)
-        arguments = self._arguments(*("FROM", "FOR") if name == "SUBSTRING" else ())
+        arguments = self._arguments(*("FROM", "FOR") if name in ("SUBSTRING", "SUBSTR_ORACLE") else ())
         if name == "NVL2" and len(arguments) == 3:
             return Call("IF", (Call("ISNULL", arguments[:1]), arguments[2], arguments[1]))
         if name == "DECODE_ORACLE" and len(arguments) > 2:
@@ -382,7 +382,7 @@ class Reader:
             return Call("-" if name == "SUBDATE" else "+", (arguments[0], interval))
         return Call(name, arguments)
 
-    def _trim(self) -> Node:
+    def _trim(self, name: str) -> Node:
         self._expect("(")
         where = self._next().keyword if self.word in ("LEADING", "TRAILING", "BOTH") else ""
         removed = None if self.word == "FROM" else self.expression(0)
@@ -390,12 +390,12 @@ class Reader:
             if where:
                 raise self.unknown()
             self._expect(")")
-            return Call("TRIM", (removed,))
+            return Call(name, (removed,))
         if removed is None:
             self._expect("FROM")
         text = self.expression(0)
         self._expect(")")
-        return Call("TRIM", (text,) if removed is None else (text, removed), where)
+        return Call(name, (text,) if removed is None else (text, removed), where)
 
     def _characters(self) -> Node:
         self._expect("(")

@@ -23,6 +23,8 @@ from applier.mysql.values.scanned_times import (
     ZeroInDate,
     datetime_of_number,
     datetime_of_text,
+    number_read_by_mariadb,
+    read_by_mariadb,
     time_of_number,
     time_of_text,
 )
@@ -66,18 +68,22 @@ def times(value: Value, session: Session) -> Value:
                    digits=False)
 
 
-def times_or_datetimes(value: Value, session: Session) -> Value:
-    """Dates, or dates and times; but times, if each of the values is written as one, or is none but like a time."""
-    return _one_or_other(value, session, _is_time)
+def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Array]:
+    """What each of the values is: microseconds, of a time or since 1970, and whether it is a time."""
+    def micros(one: str | Decimal) -> int:
+        if session.flavour == "mariadb":
+            return _by_mariadb(one, session)[0]
+        return (_time if _is_time(one, session) else _datetime)(one, session)[0]
+
+    def is_time(one: str | Decimal) -> bool:
+        return _by_mariadb(one, session)[1] if session.flavour == "mariadb" else _is_time(one, session)
+
+    return _read(value, session, micros, pa.int64()), _read(value, session, is_time, pa.bool_())
 
 
 def datetimes_or_times(value: Value, session: Session) -> Value:
     """Dates, or dates and times, if each of the values is written as one and as servers write it; else times."""
-    return _one_or_other(value, session, lambda one, session: not _is_usual(one, session))
-
-
-def _one_or_other(value: Value, session: Session, is_time: Callable[[str | Decimal, Session], bool]) -> Value:
-    are_times = _read(value, session, lambda one: is_time(one, session), pa.bool_())
+    are_times = _read(value, session, lambda one: not _is_usual(one, session), pa.bool_())
     if pc.any(are_times).as_py() and not pc.all(are_times).as_py():
         raise NotComputable("times beside other values")
     return (times if pc.any(are_times).as_py() else datetimes)(value, session)
@@ -174,7 +180,16 @@ def _datetime(one: str | Decimal, session: Session) -> tuple[int, bool]:
     return micros if offset is None else _in_zone(micros - offset, session), has_clock
 
 
+def _by_mariadb(one: str | Decimal, session: Session) -> tuple[int, bool]:
+    if isinstance(one, Decimal):
+        return number_read_by_mariadb(*_parts(one, session))
+    return read_by_mariadb(one, up=rounds(session))
+
+
 def _time(one: str | Decimal, session: Session) -> tuple[int, bool]:
+    if session.flavour == "mariadb":
+        micros, is_time = _by_mariadb(one, session)
+        return micros if is_time else micros % DAY, is_time
     if isinstance(one, Decimal):
         whole, fraction = _parts(one, session)
         return time_of_number(whole, fraction), abs(whole) <= LARGEST_TIME

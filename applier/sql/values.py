@@ -40,7 +40,8 @@ class Value:
     digits or bits, which are a number where one is needed; None if that depends on the form, as in MariaDB (0x41 is a
     number, x'41' is not, and no definition distinguishes them). `shows`: the number of decimals that a number is shown
     with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE; `is_loose`:
-    it is bytes of a literal or made by a function, which are text beside a column's text."""
+    it is bytes of a literal or made by a function, which are text beside a column's text. `shown`: the text that a
+    column has of each value, where `type` does not tell how many digits that has; functions have it if `in_text`."""
 
     values: pa.Array
     type: ColumnType
@@ -50,6 +51,8 @@ class Value:
     is_column: bool = False
     is_choice: bool = False
     is_loose: bool = False
+    shown: pa.Array | None = None
+    in_text: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -132,15 +135,29 @@ def as_number(value: Value, session: Session) -> pa.Array:
     raise NotComputable(f"{base.upper()} as a number")
 
 
+def is_choice_of_digits(value: Value) -> bool:
+    """True for exact numbers of which functions show as many digits as the one with the most has."""
+    return value.shown is not None and value.type.base == "decimal" and value.is_choice
+
+
 def as_text(value: Value, session: Session) -> pa.Array:
     """A value's text, as the server shows it. Raises NotComputable."""
     if value.is_null:
         return pa.nulls(len(value.values), pa.string())
     if value.is_text or value.type.base in ("enum", "set", "json"):
         return value.values
-    if value.type.base == "bit" or value.type.base in types.BINARY or not value.shows:
+    if is_choice_of_digits(value) and value.in_text:
+        return pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
+    if value.type.base == "bit" or value.type.base in types.BINARY or not (value.shows or is_choice_of_digits(value)):
         raise NotComputable(f"{value.type.base.upper()} as text")
     return convert_values(value.values, value.type, TEXT, session)
+
+
+def shown_bytes(value: Value) -> pa.Array:
+    """Bytes that are ASCII as text, whatever its character set. Raises NotComputable for others."""
+    if not _is_ascii_data(value.values):
+        raise NotComputable("bytes that are not ASCII as text")
+    return value.values.cast(pa.string())
 
 
 def as_bytes(value: Value, session: Session) -> pa.Array:

@@ -24,6 +24,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pymysql
+
 from tests.live.judged import (
     CRASHED,
     EQUAL,
@@ -42,6 +44,8 @@ from tests.live.random_history import History
 from tests.live.shrinking import fewest
 
 STEPS, ATTEMPTS = 16, 5
+_RESTART = 20
+"""Seconds that a server which a history has crashed gets to be started anew."""
 WITHOUT_CHANGES = ("SET", "BEGIN", "COMMIT", "SAVEPOINT", "ROLLBACK", "RELEASE")
 GLOBALS = {"binlog_row_metadata": ["FULL", "MINIMAL", "MINIMAL"]}
 
@@ -179,7 +183,12 @@ def main(words: list[str]) -> int:
     run = Run(server, replica, options.keep, options.shrink, options.steps)
     begin = time.monotonic()
     for start in range(first, last + 1, options.batch):
-        run.batch(range(start, min(start + options.batch, last + 1)))
+        seeds = range(start, min(start + options.batch, last + 1))
+        try:
+            run.batch(seeds)
+        except pymysql.OperationalError as error:
+            print(f"seeds {seeds[0]} to {seeds[-1]}: {error}; is the server up?", flush=True)
+            time.sleep(_RESTART)
     print(run.report())
     print(f"\n{time.monotonic() - begin:.0f} s")
     return bool(run.counts[WRONG] or run.counts[CRASHED])

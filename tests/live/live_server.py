@@ -16,6 +16,7 @@ from tests.recorded.differential.made_partitions import Parted
 from tests.recorded.differential.server_cells import cell
 from tests.support.real_server import Wanted, rows_of
 
+_NOT_LOGGED = "SET sql_mode = '', time_zone = '+00:00', sql_log_bin = 0, foreign_key_checks = 0"
 TABLES = "table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')"
 
 
@@ -27,21 +28,22 @@ class LiveServer:
         url, _, self.root = url.partition("+")
         self.place = urlsplit(url)
         self.flavour = self.place.scheme
-        self._look = self.connect()
-        self.run("SET sql_mode = '', time_zone = '+00:00', sql_log_bin = 0, foreign_key_checks = 0")
+        self._look = self.connect(_NOT_LOGGED)
         version = self.run("SELECT VERSION()")[0][0]
         self.version = tuple(map(int, re.findall(r"\d+", version)[:3]))
         self.zones = bool(self.run("SELECT CONVERT_TZ('2024-01-01', '+00:00', 'Europe/Rome')")[0][0])
         self.system_time_zone = {"UTC": "+00:00"}.get(zone := self.run("SELECT @@system_time_zone")[0][0], zone)
         self.name_case = int(self.run("SELECT @@lower_case_table_names")[0][0])
 
-    def connect(self) -> pymysql.Connection:
+    def connect(self, first: str | None = None) -> pymysql.Connection:
         place = self.place
         return pymysql.connect(host=place.hostname or "127.0.0.1", port=place.port or 3306, charset="utf8mb4",
-                               user=place.username or "root", password=place.password or "", autocommit=True, conv={})
+                               user=place.username or "root", password=place.password or "", autocommit=True, conv={},
+                               init_command=first)
 
     def run(self, sql: str) -> list[tuple]:
         """The rows of a statement that is not logged."""
+        self._look.ping(reconnect=True)  # a history may crash a server
         with self._look.cursor() as cursor:
             cursor.execute(sql)
             return list(cursor.fetchall())
@@ -123,8 +125,8 @@ class LiveServer:
             shown = ", ".join(_shown(quoted(column), kind) for column, kind in columns)
             try:
                 rows = self.run(f"SELECT {shown} FROM {schema}.{quoted(name)}")
-            except UnicodeDecodeError:
-                continue  # labels that are not text
+            except (UnicodeDecodeError, pymysql.MySQLError):
+                continue  # labels that are not text, or a table that the server cannot open
             found[f"{schema}.{name}"] = columns, rows_of([
                 [_cell(kind, value) for (_, kind), value in zip(columns, row, strict=True)] for row in rows])
         return found

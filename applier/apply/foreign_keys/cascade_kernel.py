@@ -87,17 +87,21 @@ def apply_changes(table, last):
     return apply_rows(last + 1, table.store, table.state)
 
 
+MAKES_NONE, AS_IT_IS, ENDS_ROW = 0, 1, 2
+"""What a change means to rows that refer to its row: nothing, what it is, a deletion."""
+
+
 @inline
 def makes_none(table, change, cascades):
     """Return whether a change makes no others, whatever refers to its row."""
-    if table.n_links == 0 or cascades == 0:
+    if table.n_links == 0 or cascades == MAKES_NONE:
         return True
     state = state_at(table.state)
     return load_u8(state.kinds + change) == INSERT and state.noted == 0
 
 
 @inline
-def apply_parent(group, number, table, change):
+def apply_parent(group, number, table, change, cascades):
     """A change of a row that others may refer to: apply it, and put the row on the stack."""
     store, state = store_at(table.store), state_at(table.state)
     kind = load_u8(state.kinds + change)
@@ -134,7 +138,7 @@ def apply_parent(group, number, table, change):
     if is_update and state.updated == updated:  # idempotent mode has passed it over
         group.scratch_used = 0
         return Status.DONE
-    push_row(group, number, np.int64(kind), old, new, sources)
+    push_row(group, number, DELETE if cascades == ENDS_ROW else np.int64(kind), old, new, sources)
     return Status.DONE
 
 
@@ -179,7 +183,7 @@ def apply_group(count, tables, changes, cascades, group_address):
         else:
             if group.stack_room < 1:
                 return Status.STACK_FULL
-            status = apply_parent(group, number, table, change)
+            status = apply_parent(group, number, table, change, load_u8(cascades + j))
         if status != Status.DONE:
             return status
         group.change_at = j + 1

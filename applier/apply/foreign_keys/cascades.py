@@ -13,9 +13,10 @@ from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.apply.foreign_keys import cascade_layout as k
-from applier.apply.foreign_keys.cascade_kernel import apply_group
+from applier.apply.foreign_keys.cascade_kernel import AS_IT_IS, ENDS_ROW, MAKES_NONE, apply_group
 from applier.apply.foreign_keys.foreign_links import Link
 from applier.apply.index.row_parts import Search
 from applier.apply.index.status import Status
@@ -32,6 +33,7 @@ from applier.errors import ReplayStopped
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.references import Reference, linked_columns
 from applier.schema.sibling_order import BY_CLUSTERED_KEY, sibling_orders
+from applier.schema.versioning import ENDS_OF_TIME
 from keysearch.addresses import address_of
 
 _FIRST_ROOM = 1 << 10
@@ -82,7 +84,9 @@ class _Table:
         bound.reading.drop_no_op_updates(batch)
         if batch.n:
             reader = RowKeys(self.parts, bound.reading.table_map, bound.reading.layouts)
-            self.taken = _Taken(batch, reader, reader.of_batch(batch))
+            versioning = self.definition.versioning
+            ends = self.definition.column_index(versioning.row_end) if versioning is not None and self.links else None
+            self.taken = _Taken(batch, reader, reader.of_batch(batch), ends)
             self._store.prepare(self.taken.changes, bound.reading.layouts)
 
     def finish_batch(self, taken: _Taken, conflict: Conflict | None) -> None:
@@ -106,6 +110,31 @@ class _Taken:
     batch: ChangeBatch
     reader: RowKeys
     changes: StoredChanges
+    row_end: int | None
+    """The number of the column in which a system-versioned table has the end of a row's time."""
+
+    def effects(self) -> np.ndarray:
+        """What each change means to rows that refer to its row, uint8[n]. A row of the past has none of them: an update
+        that makes one is a deletion to them, and what happens to one is nothing."""
+        batch, found = self.batch, np.full(self.batch.n, AS_IT_IS, np.uint8)
+        if self.row_end is None:
+            return found
+        before, after = (_of_changes(_are_past(values), rows) for values, rows in (
+            (self.reader.before_values(batch, self.row_end), batch.before_rows),
+            (self.reader.after_values(batch, self.row_end), batch.after_rows)))
+        found[after & (batch.before_rows >= 0)] = ENDS_ROW
+        found[before] = MAKES_NONE
+        return found
+
+
+def _are_past(ends: pa.Array) -> np.ndarray:
+    """Which ends of rows are not the end of time."""
+    return ~np.asarray(pc.is_in(ends.cast(pa.int64()), value_set=pa.array(ENDS_OF_TIME, pa.int64())))
+
+
+def _of_changes(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """What is true of rows (bool[m]) for the changes that have them at these places, -1 for none."""
+    return np.where(places >= 0, rows[np.maximum(places, 0)], False) if len(rows) else np.zeros(len(places), np.bool_)
 
 
 class ForeignKeyGroup:
@@ -195,7 +224,8 @@ class ForeignKeyGroup:
         order = np.argsort(events >> EVENT_FLAG_BITS, kind="stable")
         tables = np.concatenate([np.full(taken.batch.n, number) for number, _, taken in changed])[order]
         changes = np.concatenate([np.arange(taken.batch.n) for _, _, taken in changed])[order]
-        cascades = ((events & self._without) == 0)[order].astype(np.uint8)
+        cascades = np.concatenate([taken.effects() for _, _, taken in changed])[order]
+        cascades[((events & self._without) != 0)[order]] = MAKES_NONE
         group = np.zeros((), k.GROUP)
         counts = [(0, 0)] * len(self._tables)
         stopped: tuple[_Table, Conflict] | None = None

@@ -1,7 +1,7 @@
 """The shuffle route without Spark: a split's changes as payloads for units, and a unit out of the payloads it is sent.
 
 What goes through is the same stream of change batches that a walk sees, cut by unit: both routes apply it with the same
-code, in the order of the log.
+code, in log order.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class _SplitTable:
 
 
 def apply_payloads(unit: UnitSpec, payloads: Iterable[pa.Buffer]) -> TaskOutcome:
-    """A unit out of the payloads that it was sent, in the order of the log."""
+    """A unit out of the payloads that it was sent, in log order."""
     return apply_in_parts(unit, [*payloads], _applied)
 
 

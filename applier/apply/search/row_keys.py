@@ -70,6 +70,11 @@ class RowKeys:
         """Return the parts of the first `rows` of whole images."""
         return self._parts.of_images(images, rows, self._table_map, lambda: np.zeros(rows, np.uint32))
 
+    def before_values(self, batch: DecodedChanges, column: int) -> pa.Array:
+        """The values of a column in the before-images."""
+        return self._parts.values(batch.before, column, batch.n_before, self._table_map,
+                                   lambda: times_of(batch, batch.before_rows, batch.n_before))
+
     def after_values(self, batch: DecodedChanges, column: int) -> pa.Array:
         """The values of a column in the after-images."""
         return self._parts.values(batch.after, column, batch.n_after, self._table_map,

@@ -43,7 +43,7 @@ class Samples:
         return self.firsts[table + 1] - self.firsts[table]
 
     def of(self, table: int) -> list[bytes]:
-        """Those of a table, in the order of the log: rows events from the header on (19 bytes), cut at 512 bytes. In
+        """Those of a table, in log order: rows events from the header on (19 bytes), cut at 512 bytes. In
         place of its length the header has the bytes of rows events that the sample stands for, and in place of its
         position the length."""
         return [self.data[self.ends[place]:self.ends[place + 1]]

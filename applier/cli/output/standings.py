@@ -27,9 +27,9 @@ def _lines(found: Comparison) -> list[str]:
         lines.append("of a replica and its source, what only the replica has is errant")
     behind, ahead = ("A", "B") if found.is_a_behind else ("B", "A")
     if found.attach is not None:
-        lines.append(f"{behind} goes on in {ahead} at {found.attach}")
+        lines.append(f"{behind} continues in {ahead} at {found.attach}")
     else:
-        lines.append(f"{behind} cannot go on in {ahead}: {found.obstacle}")
+        lines.append(f"{behind} cannot continue in {ahead}: {found.obstacle}")
     return lines
 
 

@@ -121,7 +121,7 @@ def _datetime(text: str, *, up: bool, needs_space: bool) -> tuple[int, bool, int
     return micros, has_clock, offset
 
 
-def time_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
+def time_of_text(text: str, *, up: bool, longest: int = LONGEST_TIME) -> tuple[int, bool, int | None]:
     """Microseconds, whether the text is a time and nothing else, and the offset from UTC in microseconds of the date
     before it. Raises NoDate or Unclear."""
     text = text.lstrip(_SPACES)
@@ -154,8 +154,40 @@ def time_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
     digits = (found["fraction"] or ".")[1:]
     micros = ((int(found["days"] or 0) * 24 + hours) * 60 + minutes) * _MINUTE + seconds * SECOND
     micros += int(digits[:6].ljust(6, "0")) + (up and digits[6:7] >= "5")
-    is_whole = micros <= LONGEST_TIME and not text[found.end():].strip(_SPACES)
-    return sign * min(micros, LONGEST_TIME), is_whole, None
+    is_whole = micros < LONGEST_TIME + SECOND and not text[found.end():].strip(_SPACES)
+    return sign * min(micros, longest), is_whole, None
+
+
+def read_by_mariadb(text: str, *, up: bool) -> tuple[int, bool]:
+    """What MariaDB's functions of times read: microseconds, and whether they are a time and no date with one. Raises
+    NoDate or Unclear."""
+    if len(text.lstrip(_SPACES)) >= _WITH_DATE:
+        try:
+            micros, has_clock, offset = _datetime(_WITH_T.sub(r"\1 ", text), up=up, needs_space=True)
+        except NoDate as error:
+            if error.is_final and not error.is_short:
+                raise
+        else:
+            if offset is not None:
+                raise Unclear("a date with an offset from UTC")
+            if has_clock:
+                return micros, False
+    return time_of_text(text, up=up, longest=LONGEST_TIME + SECOND - 1)[0], True
+
+
+def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
+    """The same of a number, as datetime_of_number takes it."""
+    if abs(whole) <= LARGEST_TIME:
+        return time_of_number(whole, fraction), True
+    if whole < _SURELY_LONG:  # which versions of MariaDB read in other ways
+        raise Unclear("a number of a time that is too long")
+    if whole > _LAST_DATE:
+        return LONGEST_TIME, True
+    return datetime_of_number(whole, fraction)[0], False
+
+
+_WITH_T = re.compile(r"^(\s*\d+\D\d+\D\d+)T", re.ASCII)
+_SURELY_LONG, _LAST_DATE = 10_000_000, 99991231235959
 
 
 _FORMS = [(101, 691231, 20000000, 1_000_000), (700101, 991231, 19000000, 1_000_000),

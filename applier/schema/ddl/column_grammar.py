@@ -318,7 +318,7 @@ def old_timestamps(columns: list[ColumnWords]) -> set[str]:
         given = column.generated or column.row_time
         if column.type.base == "timestamp" and not given and not column.nullable:
             column.nullable = False
-            if column.default is None and column.on_update is None:
+            if (column.default is None or column.default.kind == "null") and column.on_update is None:
                 column.default = Default("string", "0000-00-00 00:00:00")
                 silent.add(folded(column.name))
     return silent

@@ -53,24 +53,35 @@ def is_in_place(conversion: RowConversion) -> bool:
 
 def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | None) -> bool:
     """True if MySQL copies the table's rows because of a column, and MariaDB does not: the column becomes NOT NULL
-    outside of strict mode, or is added with an expression as its default."""
+    outside of strict mode, is added with an expression as its default, or is VIRTUAL and added before another one, as
+    those of functional key parts are the last."""
+    if source is None and column.generated == "virtual":
+        return _precedes_virtual(conversion, column) or any(
+            part.expression is not None for key in conversion.old.keys for part in key.parts)
     if source is None:
         return column.default is not None and column.default.kind == "expression"
     return _loses_null(conversion, column, source) and "STRICT" not in conversion.sql_mode
 
 
 def _copies_in_mariadb(conversion: RowConversion, column: Column, source: int | None) -> bool:
-    """The same the other way round: a column is added before a VIRTUAL one, or becomes NOT NULL, which rebuilds the
-    table, where there are STORED columns, or together with what is done without a rebuild only."""
+    """The same the other way round: a column is added before a VIRTUAL one, a VIRTUAL one together with another, or a
+    column becomes NOT NULL, which rebuilds the table, where there are STORED columns, or together with what is done
+    without a rebuild only."""
     if source is None:
-        return column.generated is None and any(
-            later.generated == "virtual" and number is not None for later, number in
-            itertools.islice(zip(conversion.new.columns, conversion.sources, strict=True),
-                             conversion.new.column_index(column.name), None))
+        return _precedes_virtual(conversion, column) or (column.generated == "virtual" and any(
+            number is None and other.generated is None
+            for other, number in zip(conversion.new.columns, conversion.sources, strict=True)))
     if not _loses_null(conversion, column, source):
         return False
     return any(other.generated == "stored" or (number is None and other.generated is not None)
                for other, number in zip(conversion.new.columns, conversion.sources, strict=True))
+
+
+def _precedes_virtual(conversion: RowConversion, column: Column) -> bool:
+    """True if an added column is before a VIRTUAL one that was there."""
+    sources = zip(conversion.new.columns, conversion.sources, strict=True)
+    return any(later.generated == "virtual" and source is not None for later, source in
+               itertools.islice(sources, conversion.new.column_index(column.name), None))
 
 
 def _needs_more_bytes(old: ColumnType, new: ColumnType, flavour: str) -> bool:

@@ -26,6 +26,10 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     if pa.types.is_string(values.type) or pa.types.is_string(arrow_type(new)):
         raise NotComputable("a DECIMAL of more than 38 digits")
     if new.base in ("float", "double"):
+        if old.base == "bit" and pa.types.is_decimal(values.type) and session.flavour == "mariadb":
+            signed = pc.subtract(values, pa.scalar(Decimal(2**64), values.type))
+            is_large = pc.greater_equal(values, pa.scalar(Decimal(2**63), values.type))
+            values = pc.if_else(is_large, signed.cast(_WIDE), values.cast(_WIDE))
         return _to_double(values, new)
     if new.base == "decimal":
         return to_decimal(values, new)

@@ -21,8 +21,10 @@ from applier.mysql.types import BINARY, TEMPORAL, ColumnType
 from applier.mysql.values import decimals
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
+from applier.sql.functions.combinations import computed as of_rows
 from applier.sql.nodes import Call
 from applier.sql.values import (
+    BOOL,
     DOUBLE,
     WHOLE,
     Arguments,
@@ -146,6 +148,8 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     pairs = list(zip(left, right, strict=True))
     distinct = {(dividend, divisor): _divide(dividend, divisor, scale, session) for dividend, divisor in set(pairs)}
     made = numbers(pa.array([distinct[pair] for pair in pairs], pa.decimal128(38, scale)), constant=constant)
+    if session.flavour == "mariadb" and not _has_zero(made.values):
+        made = replace(made, shown=by_distinct(made.values, lambda one: f"{one:f}"))
     return replace(made, shows=session.flavour == "mysql" and not _has_zero(made.values))
 
 
@@ -232,8 +236,15 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         raise NotComputable("ROUND to so many digits")
     scale = min(digits, array.type.scale)
     made = decimals.rounded(array, scale)
+    if _keeps_digits(arguments[0], digits, scale, session):
+        return numbers(made.cast(pa.decimal128(38, digits)), constant=constant)
     type_ = ColumnType("decimal", precision=38, scale=scale) if array.type.scale else exact_type(0)
-    return Value(made, type_, constant, shows=session.flavour == "mysql" or digits <= array.type.scale)
+    return Value(made, type_, constant)
+
+
+def _keeps_digits(number: Value, digits: int, scale: int, session: Session) -> bool:
+    """Whether MariaDB shows a number with all digits that are asked for: a DECIMAL, and no whole number."""
+    return digits > scale and session.flavour == "mariadb" and number.type.base == "decimal" and number.type != BOOL
 
 
 def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -251,9 +262,18 @@ def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Val
         raise NotComputable("TRUNCATE to so many digits")
     scale = min(digits, array.type.scale)
     made = decimals.truncated(array, scale)
-    if digits > scale and session.flavour == "mariadb":
+    if _keeps_digits(arguments[0], digits, scale, session):
         made = made.cast(pa.decimal128(38, digits))
     return numbers(made, constant=constant)
+
+
+def _one_equal(*numbers: Decimal) -> str:
+    """The text of the one that equals the last."""
+    *given, chosen = numbers
+    texts = {f"{number:f}" for number in given if number == chosen}
+    if len(texts) > 1:
+        raise NotComputable("equal numbers with other digits")
+    return texts.pop()
 
 
 def _extreme(function: Compute) -> Function:
@@ -270,7 +290,10 @@ def _extreme(function: Compute) -> Function:
             return numbers(made, constant=constant)
         scale = max(array.type.scale for array in arrays)
         made = function(*(array.cast(pa.decimal128(38, scale)) for array in arrays), skip_nulls=False)
-        return replace(numbers(made, constant=constant), shows=len({array.type.scale for array in arrays}) == 1)
+        if len({array.type.scale for array in arrays}) == 1:
+            return numbers(made, constant=constant)
+        shown = of_rows([*arrays, made], _one_equal, pa.string())
+        return replace(numbers(made, constant=constant), shows=False, is_choice=True, shown=shown)
 
     return computed
 

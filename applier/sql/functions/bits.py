@@ -39,8 +39,8 @@ def _of_bits(function: Callable[..., np.ndarray]) -> Function:
 
 
 def _whole(value: Value, session: Session) -> pa.Array:
-    """Numbers rounded: halves of doubles to even in MySQL, others away from zero."""
-    if value.is_text:
+    """Numbers rounded: halves of doubles to even in MySQL, others away from zero. MySQL cuts the numbers of text."""
+    if value.is_text and session.flavour == "mysql":
         return whole_numbers(value, session).values
     found = as_number(value, session)
     if pa.types.is_floating(found.type):

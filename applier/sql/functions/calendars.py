@@ -8,16 +8,19 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
+from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.date_functions import EPOCH_DAY, weeks
@@ -176,8 +179,11 @@ def _of_seconds(arguments: Arguments, call: Call, session: Session, n: int) -> V
         raise NotComputable("TIME_TO_SEC of a value that is not a time")
     micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))
     micros = micros if value.type.base == "time" else micros % DAY
-    if (micros % SECOND).any() and session.flavour == "mariadb":
-        raise NotComputable("TIME_TO_SEC of a value with a fraction of a second")
+    if value.type.fsp and session.flavour == "mariadb":
+        exact = pc.multiply(pa.array(micros, pa.int64(), mask=np.asarray(value.values.is_null())).cast(
+            pa.decimal128(19, 0)), MILLIONTH)
+        made = numbers(exact.cast(pa.decimal128(38, 6)), constant=value.constant)
+        return replace(made, shown=by_distinct(made.values, lambda one: f"{one:f}".removesuffix(".000000")))
     made = np.sign(micros) * (np.abs(micros) // SECOND)
     return numbers(pa.array(made, pa.int64(), mask=np.asarray(value.values.is_null())), constant=value.constant)
 

@@ -16,16 +16,16 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType, arrow_type
+from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.sql.casting import byte_strings
 from applier.sql.casting.byte_strings import to_bytes
-from applier.sql.casting.texts import in_charset
+from applier.sql.casting.texts import WIDE, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.documents import as_part
-from applier.sql.functions.intervals import NO_DATE
+from applier.sql.functions.intervals import SECOND
 from applier.sql.nodes import Call
-from applier.sql.read_times import datetimes, has_dates, is_read, times
+from applier.sql.read_times import datetimes, has_dates, times
 from applier.sql.values import (
     BYTES,
     DOUBLE,
@@ -39,6 +39,8 @@ from applier.sql.values import (
     converted,
     is_ascii,
     numbers,
+    shown_bytes,
+    text_type,
 )
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
@@ -80,8 +82,9 @@ def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool =
 
 
 def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
-    text = as_text(value, session)
-    return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), TEXT)
+    text = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
+    type_ = text_type(session.literals, None) if session.literals in WIDE else TEXT
+    return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), type_)
 
 
 def _binary(value: Value, size: int | None, _: int | None, session: Session) -> Value:
@@ -90,7 +93,7 @@ def _binary(value: Value, size: int | None, _: int | None, session: Session) -> 
 
 
 def _signed(value: Value, size: int | None, _: int | None, session: Session) -> Value:
-    if value.type.base in BINARY and not value.digits:
+    if value.type.base in BINARY and value.digits is False:
         value = Value(byte_strings.as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
     if value.is_text:
         if pc.any(pc.match_substring_regex(value.values, _UNUSUAL)).as_py():
@@ -161,29 +164,33 @@ def _real(value: Value, size: int | None, scale: int | None, session: Session) -
 def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
-        if is_read(value, session) or (base != "time" and has_dates(value)):
+        if value.type.base == "year" and session.flavour == "mariadb":
+            raise NotComputable("CAST of a YEAR, whose day MariaDB has as 0")
+        if has_dates(value):
             value = times(value, session) if base == "time" else datetimes(value, session, whole=True)
-        if value.type.base not in TEMPORAL and not value.is_text:
+        if value.type.base not in TEMPORAL:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         if base == "date" and value.type.base in ("datetime", "timestamp"):
             session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL")
-        elif value.type.base in TEMPORAL and value.type.fsp > (size or 0) and session.flavour == "mariadb":
-            raise NotComputable("CAST to fewer digits of a second")
-        if value.is_text and pc.all(pc.match_substring_regex(value.values, NO_DATE)).as_py() and base != "time":
-            return Value(pa.nulls(len(value.values), arrow_type(type_)), type_)
+        elif session.flavour == "mariadb" and "TIME_ROUND_FRACTIONAL" not in session.sql_mode:
+            session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL", flavour="mysql")
         values = convert_values(value.values, value.type, type_, session)
-        if zero_dates.has_any(values) or (base == "time" and value.is_text and not (
-                value.constant and _are_times(value.values, values))):
+        if zero_dates.has_any(values):
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         return Value(values, type_)
 
     return made
 
 
-def _are_times(texts: pa.Array, values: pa.Array) -> bool:
-    """True if no text became 00:00:00 that is not written so: MariaDB makes a NULL of one that is not a time."""
-    zero, written = pc.equal(values.cast(pa.int64()), 0), pc.match_substring_regex(texts, r"^[\s0:.-]*0[\s0:.]*$")
-    return not pc.any(pc.and_not(zero, written)).as_py()
+def cast_without_digits(value: Value, base: str, call: Call, session: Session) -> Value:
+    """TIME(x) and TIMESTAMP(x), which servers write as a CAST without digits. MariaDB has the fraction of a second all
+    the same while it copies a table."""
+    word = "DATETIME" if base == "datetime" else base.upper()
+    if session.flavour == "mariadb":
+        whole = cast(value, replace(call, word=f"{word}(6)"), session).values.cast(pa.int64())
+        if any(one is not None and one % SECOND for one in whole.unique().to_pylist()):
+            raise NotComputable(f"{call.name} of a value with a fraction of a second")
+    return cast(value, replace(call, word=word), session)
 
 
 def _json(value: Value, size: int | None, _: int | None, session: Session) -> Value:

@@ -5,6 +5,7 @@ Source: MySQL manual, "Date and Time Functions"; judged by MySQL 9.7 and MariaDB
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,40 +17,28 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import INTEGERS, ColumnType
+from applier.mysql.types import BINARY, INTEGERS, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.temporals import moved
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.casts import cast
+from applier.sql.functions.casts import cast_without_digits
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, shown_instant
 from applier.sql.functions.times import FUNCTIONS as DATES
 from applier.sql.functions.times import local
 from applier.sql.nodes import Call
-from applier.sql.read_times import is_read, times, times_or_datetimes
-from applier.sql.values import TEXT, Arguments, Function, Value, as_number, as_text, one, together, whole_numbers
-
-_TEXT = re.compile(r"-?(\d{1,2} (?=.*:.*:))?\d{1,3}:[0-5]?\d(:[0-5]?\d(\.\d{1,6})?)?")
+from applier.sql.read_times import has_dates, instants_or_times, times
+from applier.sql.values import TEXT, Arguments, Function, Value, as_number, one, together, whole_numbers
 
 
 def _time(value: Value, session: Session) -> Value:
-    """A time, or a constant that is one: text with as many digits of a second as it has, or a whole number."""
+    """A time, or what is read as one."""
     if value.type.base == "time":
         return value
-    if is_read(value, session):
+    if has_dates(value):
         return times(value, session)
-    text = one(value) if value.is_text and value.constant else None
-    if text is not None and _TEXT.fullmatch(text):
-        type_ = ColumnType("time", fsp=len(text.partition(".")[2]))
-    elif value.constant and value.type.base == "bigint":
-        size = abs(one(replace(value, values=as_number(value, session))) or 0)
-        if size % 100 > 59 or size // 100 % 100 > 59:
-            raise NotComputable("a number that is not a time")
-        type_ = ColumnType("time")
-    else:
-        raise NotComputable("a value that is not a time")
-    return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
+    raise NotComputable("a value that is not a time")
 
 
 def _micros(values: list[Value], n: int) -> tuple[list[np.ndarray], np.ndarray]:
@@ -64,11 +53,8 @@ def _added(sign: int) -> Function:
         start, span = local(arguments[0], session) if arguments[0].type.base == "timestamp" else arguments[0], \
             _time(arguments[1], session)
         constant = all(value.constant for value in arguments)
-        is_text = start.is_text or is_read(start, session)
-        if is_read(start, session):
-            start = times_or_datetimes(start, session)
-            if start.type.base == "datetime":
-                return _shown_sum(start, span, sign, session, n)
+        if has_dates(start):
+            return _shown_sum(start, span, sign, session, n)
         if start.type.base in ("date", "datetime"):
             if zero_dates.has_any(start.values):
                 raise NotComputable(f"{call.name} of an invalid date")
@@ -82,33 +68,47 @@ def _added(sign: int) -> Function:
         start = _time(start, session)
         type_ = ColumnType("time", fsp=max(start.type.fsp, span.type.fsp))
         (clock, more), is_null = _micros([start, span], n)
-        made = _times(clock + sign * more, is_null, type_, session, constant=constant,
-                      is_nothing=session.flavour == "mysql" and not is_text)
-        if not is_text:
-            return made
-        if not made.constant and session.flavour == "mariadb":
-            raise NotComputable(f"{call.name} of text and of a column")
-        return _shown_times(made, session)
+        return _times(clock + sign * more, is_null, type_, session, constant=constant,
+                      is_nothing=session.flavour == "mysql")
 
     return called
 
 
 def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -> Value:
-    """A datetime that was text, and a time, as text: with six digits of a second where there is a fraction."""
-    (clock, more), is_null = _micros([start, span], n)
-    made = clock + sign * more
-    if ((made < FIRST) | (made > LAST))[~is_null].any():
-        raise NotComputable("times added beyond what a date can be")
-    instants = pa.array(made, mask=is_null).cast(pa.timestamp("us"))
-    return Value(by_distinct(instants, lambda one: shown_instant(one, with_clock=True)), TEXT,
-                 start.constant and span.constant)
+    """Times, and dates with one, that were text or numbers, and a time, as text: with six digits of a second where
+    there is a fraction; a number in MariaDB with as many as both have."""
+    micros, are_times = (replace(start, values=values) for values in instants_or_times(start, session))
+    digits = max(_digits_of(start, session), span.type.fsp) if session.flavour == "mariadb" and not (
+        start.is_text or start.type.base in BINARY) else None
+    most = LONGEST_TIME + (SECOND - 1) * (session.flavour == "mariadb")
+
+    def shown(micros: int, more: int, is_time: bool) -> str:
+        total = micros + sign * more
+        if is_time:
+            total = max(-most, min(most, total))
+            return "-" * (total < 0) + _shown_time(abs(total), digits)
+        if not FIRST <= total <= LAST:
+            raise NotComputable("times added beyond what a date can be")
+        return str(shown_instant(_EPOCH + datetime.timedelta(microseconds=total), digits, with_clock=True))
+
+    spans = replace(span, values=span.values.cast(pa.int64()))
+    made = computed(together([micros, spans, are_times], n), shown, pa.string())
+    return Value(made, TEXT, start.constant and span.constant)
 
 
-def _shown_times(value: Value, session: Session) -> Value:
-    """Times that were text, as text."""
-    long, short = (as_text(replace(value, type=ColumnType("time", fsp=fsp)), session) for fsp in (6, 0))
-    has_fraction = np.asarray(value.values.cast(pa.int64()).fill_null(0)) % SECOND != 0
-    return Value(pc.if_else(pa.array(has_fraction), long, short), TEXT, value.constant)
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def _digits_of(value: Value, session: Session) -> int:
+    found = as_number(value, session).type
+    return min(6, found.scale) if pa.types.is_decimal(found) else 6
+
+
+def _shown_time(micros: int, digits: int | None) -> str:
+    if digits is None:
+        digits = 6 if micros % SECOND else 0
+    clock = _SHOWN["T"](micros)
+    return f"{clock}.{f'{micros % SECOND:06}'[:digits]}" if digits else clock
 
 
 def _times(micros: np.ndarray, is_null: np.ndarray, type_: ColumnType, session: Session, *, constant: bool,
@@ -121,26 +121,38 @@ def _times(micros: np.ndarray, is_null: np.ndarray, type_: ColumnType, session: 
     return Value(pa.array(clipped, mask=is_null).cast(pa.duration("us")), type_, constant)
 
 
+def _has_wrong_dates(value: Value, micros: pa.Array) -> bool:
+    """True if some text is like a date and is none: MySQL's functions differ in whether it is a time then."""
+    return value.is_text and bool(pc.any(pc.and_(
+        micros.is_null(), pc.match_substring_regex(value.values, _LIKE_A_DATE))).as_py())
+
+
+_LIKE_A_DATE = r"^\s*\d+[^\d:]+\d+[^\d:]+\d"
+
+
 def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """TIMEDIFF of two times or of two datetimes."""
-    sides = [local(value, session) if value.type.base == "timestamp" else
-             times_or_datetimes(value, session) if is_read(value, session) else value for value in arguments]
-    if any(side.type.base == "datetime" and side.values.null_count > value.values.null_count
-           for side, value in zip(sides, arguments, strict=True)):
-        raise NotComputable("TIMEDIFF of a value that is not a time")
+    """TIMEDIFF of two times or of two datetimes; NULL for one of each."""
+    sides = [local(value, session) if value.type.base == "timestamp" else value for value in arguments]
+    given, kinds = list[Value](), list[Value]()
+    for side in sides:
+        if has_dates(side):
+            micros, are_times = instants_or_times(side, session)
+            if session.flavour == "mysql" and _has_wrong_dates(side, micros):
+                raise NotComputable(f"{call.name} of a value that is not a time")
+            given.append(replace(times(side, session), values=micros))
+        elif side.type.base in ("time", "datetime") and not zero_dates.has_any(side.values):
+            given.append(side)
+            are_times = pa.repeat(side.type.base == "time", len(side.values))
+        else:
+            raise NotComputable(f"{call.name} of a value that is not a time")
+        kinds.append(replace(side, values=are_times))
     constant = all(value.constant for value in arguments)
-    if all(side.type.base == "datetime" for side in sides):
-        if any(zero_dates.has_any(side.values) for side in sides):
-            raise NotComputable("TIMEDIFF of invalid dates")
-    elif session.flavour == "mysql" and {side.type.base for side in sides} == {"time", "datetime"}:
-        return Value(pa.nulls(1, pa.duration("us")), ColumnType("time"), constant=True)
-    else:
-        sides = [_time(side, session) for side in sides]
-    (left, right), is_null = _micros(sides, n)
-    type_ = ColumnType("time", fsp=max(side.type.fsp for side in sides))
-    made = _times(left - right, is_null, type_, session, constant=constant, is_nothing=False)
-    was_read = any(side.type.base == "datetime" and value.is_text for side, value in zip(sides, arguments, strict=True))
-    return replace(made, shows=not was_read)
+    (left, right), is_null = _micros(given, n)
+    one, other = (np.asarray(array.fill_null(False)) for array in together(kinds, n))
+    type_ = ColumnType("time", fsp=max(side.type.fsp for side in given))
+    made = _times(left - right, is_null | (one != other), type_, session, constant=constant, is_nothing=False)
+    return replace(made, shows=not any(side.is_text and side.constant and not kind.values[0].as_py()
+                                       for side, kind in zip(sides, kinds, strict=True)))
 
 
 def _made(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -160,17 +172,15 @@ def _made(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 
 def _instant(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """TIMESTAMP: a date, with a time added to it. MySQL writes that of one value as a CAST without digits."""
-    if len(arguments) == 1 and session.flavour == "mysql":
-        return cast(arguments[0], replace(call, word="DATETIME"), session)
+    """TIMESTAMP: a date, with a time added to it."""
+    if len(arguments) == 1:
+        return cast_without_digits(arguments[0], "datetime", call, session)
     value = local(arguments[0], session)
     if value.type.base not in ("date", "datetime"):
         raise NotComputable("TIMESTAMP of a value that is not a date")
     type_ = ColumnType("datetime", fsp=value.type.fsp)
-    if arguments[0].is_text and session.flavour == "mariadb":
-        raise NotComputable("TIMESTAMP of text")
     start = replace(value, values=convert_values(value.values, value.type, type_, session), type=type_, is_column=False)
-    return start if len(arguments) == 1 else _added(1)([start, arguments[1]], call, session, n)
+    return _added(1)([start, arguments[1]], call, session, n)
 
 
 def _units_on(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -181,9 +191,9 @@ def _units_on(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 
 def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """FROM_UNIXTIME: NULL for seconds before 1970 and after the last that a server knows."""
-    if session.flavour != "mysql":
-        raise NotComputable(f"{call.name}(…)")
     value, *form = arguments
+    if session.flavour == "mariadb" and value.is_text:
+        raise NotComputable(f"{call.name} of text")
     found = as_number(value, session)
     fsp = min(6, found.type.scale) if pa.types.is_decimal(found.type) else 6
 
@@ -196,28 +206,37 @@ def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     micros = computed([found], read, pa.int64())
     is_null = np.asarray(micros.is_null())
     utc = np.asarray(micros.fill_null(0))
-    is_null = is_null | (utc < 0) | (utc > _LAST_INSTANT)
+    is_null = is_null | (utc < 0) | (utc > _last_instant(session))
     local_clock = moved(np.where(is_null, 0, utc), session, 1)
     made = Value(pa.array(local_clock, mask=is_null).cast(pa.timestamp("us")), ColumnType("datetime", fsp=fsp),
                  value.constant)
+    if session.flavour == "mariadb" and not pa.types.is_decimal(found.type):
+        shown = by_distinct(made.values, lambda one: shown_instant(one, with_clock=True))
+        made = replace(made, shows=False, shown=shown)
     return DATES["DATE_FORMAT"]([made, *form], call, session, n) if form else made
 
 
 _LAST_SECOND = 32_536_771_199
-_LAST_INSTANT = _LAST_SECOND * SECOND + SECOND - 1
+
+
+def _last_instant(session: Session) -> int:
+    """The last microsecond of a UNIX time."""
+    if session.flavour == "mysql":
+        return _LAST_SECOND * SECOND + SECOND - 1
+    if session.last_timestamp is None:
+        raise NotComputable("a time that may be after MariaDB's last TIMESTAMP, which the log does not tell")
+    return session.last_timestamp
 
 
 def _in_other_zone(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """CONVERT_TZ: times that no TIMESTAMP can be stay as they are."""
-    if session.flavour != "mysql":
-        raise NotComputable(f"{call.name}(…)")
     value, zones = local(arguments[0], session), [one(zone) for zone in arguments[1:]]
     if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values) or None in zones:
         raise NotComputable("CONVERT_TZ of a value that is not a date")
     clock = np.asarray(value.values.cast(pa.timestamp("us")).cast(pa.int64()).fill_null(0))
     before, after = (replace(session, time_zone=str(zone)) for zone in zones)
     utc = moved(clock, before, -1)
-    is_moved = (utc >= SECOND) & (utc <= _LAST_INSTANT)
+    is_moved = (utc >= SECOND) & (utc <= _last_instant(session))
     made = np.where(is_moved, moved(np.where(is_moved, utc, 0), after, 1), clock)
     return Value(pa.array(made, mask=np.asarray(value.values.is_null())).cast(pa.timestamp("us")),
                  ColumnType("datetime", fsp=value.type.fsp), value.constant)
@@ -226,14 +245,16 @@ def _in_other_zone(arguments: Arguments, call: Call, session: Session, n: int) -
 def _time_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """TIME_FORMAT: hours may be more than 23."""
     value, wanted = arguments[0], one(arguments[1])
-    if is_read(value, session):
-        value = times_or_datetimes(value, session)
-        has_offset = arguments[0].is_text and pc.any(
-            pc.match_substring_regex(arguments[0].values, r"[+-]\d\d:\d\d$")).as_py()
-        if has_offset or value.values.null_count > arguments[0].values.null_count:
+    if has_dates(value):
+        has_offset = value.is_text and pc.any(pc.match_substring_regex(value.values, r"[+-]\d\d:\d\d$")).as_py()
+        micros, are_times = instants_or_times(value, session)
+        if has_offset or (session.flavour == "mysql" and _has_wrong_dates(value, micros)):
             raise NotComputable("TIME_FORMAT of a value that is not a time")
+        of_day = pa.array(np.asarray(micros.fill_null(0)) % zero_dates.DAY, mask=np.asarray(micros.is_null()))
+        value = replace(value, type=ColumnType("time", fsp=6),
+                        values=pc.if_else(are_times, micros, of_day).cast(pa.duration("us")))
     parts = re.findall(r"%(.)|([^%]+)", wanted, re.DOTALL) if isinstance(wanted, str) else []
-    if session.flavour != "mysql" or not parts or value.type.base not in ("time", "datetime") or any(
+    if not parts or value.type.base not in ("time", "datetime") or any(
             sign and sign not in _SHOWN for sign, _ in parts):
         raise NotComputable(f"TIME_FORMAT by {wanted!r}")
     micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))

@@ -28,6 +28,8 @@ from applier.sql.nodes import Call
 from applier.sql.values import (
     BYTES,
     TEXT,
+    WHOLE,
+    WHOLE_NUMBER,
     Arguments,
     Function,
     Value,
@@ -41,6 +43,7 @@ from applier.sql.values import (
     truth,
     whole_numbers,
 )
+from applier.sql.values import constant as constant_of
 
 _DIGITS = string.digits + string.ascii_uppercase
 _BASES = range(2, 37)
@@ -180,6 +183,18 @@ def _characters(arguments: Arguments, call: Call, session: Session, n: int) -> V
         "utf8mb3" if charset == "utf8" else charset, None), constant)
 
 
+def _character(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """CHR of one byte below 128: versions of MariaDB differ in what others are. Of a column's NULL it is empty."""
+    [number] = [whole_numbers(value, session) for value in arguments]
+
+    def text(code: Decimal | None) -> str:
+        if (code is None and number.constant) or not 0 <= (code or 0) < 128:
+            raise NotComputable("CHR of a number that is not an ASCII character's")
+        return chr(int(code)) if code is not None else ""
+
+    return Value(computed([number.values], text, pa.string(), of_nulls=True), TEXT, number.constant)
+
+
 def _shortest(number: int) -> bytes:
     return number.to_bytes(max(1, -(-number.bit_length() // 8)), "big")
 
@@ -210,8 +225,9 @@ def _in_bases(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     if len(arguments) != 3:
         raise NotComputable("CONV of so many arguments")
     value, *bases = arguments[0], *(whole_numbers(base, session) for base in arguments[1:])
-    if value.type.base == "bit":
-        value = numbers(as_number(value, session), constant=value.constant)
+    if value.type.base == "bit" or value.digits:  # whose number it is, whatever the base
+        value, bases[0] = numbers(as_number(value, session), constant=value.constant), constant_of(
+            pa.scalar(Decimal(10), WHOLE), WHOLE_NUMBER)
     read = as_text(value, session).cast(pa.binary()) if value.is_text else as_bytes(value, session)
     text = Value(read, BYTES, value.constant)  # characters, in whatever set
 
@@ -308,7 +324,7 @@ FUNCTIONS: dict[str, Function] = {
     "TO_BASE64": _of_bytes(_to_base64, pa.string()), "FROM_BASE64": _of_bytes(_from_base64, pa.binary()),
     "CRC32": _of_bytes(zlib.crc32, pa.int64()), "INET_ATON": _of_bytes(_address, pa.int64()), "INET_NTOA": _dotted,
     "ASCII": _of_bytes(lambda data: data[0] if data else 0, pa.int64()), "ORD": _first_character,
-    "SOUNDEX": _soundex, "QUOTE": _quote, "CHAR": _characters, "HEX": _hex,
+    "SOUNDEX": _soundex, "QUOTE": _quote, "CHAR": _characters, "CHR": _character, "HEX": _hex,
     "CONV": _in_bases, "BIN": _to_base(2), "OCT": _to_base(8),
     "UUID_TO_BIN": _of_uuid(_uuid_to_bytes, pa.binary()), "BIN_TO_UUID": _of_uuid(_bytes_to_uuid, pa.string()),
     "IS_UUID": _is_uuid,

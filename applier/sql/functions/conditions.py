@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS, MEMBERS, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, INTEGERS, MEMBERS, NETWORK, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.values import convert_values
 from applier.sql.functions import searches
@@ -89,6 +89,9 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
                     raise NotComputable("a time compared with a part of one, which CASE and = read in other ways")
                 return _comparable_texts([Value(as_text(value, session), TEXT, value.constant) for value in arguments],
                                          name, session, n)
+            if instant.type.base == "time" and not instant.is_column and session.flavour == "mariadb" and \
+                    instant.values.null_count:
+                raise NotComputable("a time that is NULL compared with text, which differs by version")
             if not arguments[days.index(False)].is_text or not arguments[days.index(False)].constant:
                 raise NotComputable("a date compared with a value that is not a date")
             wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)
@@ -165,6 +168,9 @@ def _common_type(arguments: Arguments, session: Session) -> ColumnType:
     if not typed:
         return NULL
     kinds = {value.type.base for value in typed}
+    if session.flavour == "mariadb" and len(addresses := kinds & NETWORK) == 1 and all(
+            value.is_text or value.type.base in NETWORK for value in typed):
+        return ColumnType(addresses.pop())
     if all(value.is_text or value.type.base in MEMBERS for value in typed):
         return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
     if len(kinds) == 1 and kinds & {*TEMPORAL, "json", "geometry"}:
@@ -198,9 +204,13 @@ def _one_of(arguments: Arguments, session: Session) -> tuple[list[Value], Column
             values = as_bytes(value, session)
         elif type_.base == "longtext":
             values = as_text(value, session)
+        elif type_.base in NETWORK:
+            values = convert_values(value.values, value.type, type_, session)
         else:
             values = value.values
-        made.append(Value(values, type_, value.constant, shows=shows))
+        shown = pa.nulls(len(value.values), pa.string()) if value.is_null else \
+            None if shows or not value.shows else as_text(value, session)
+        made.append(Value(values, type_, value.constant, shows=shows, shown=shown))
     return made, type_
 
 
@@ -217,8 +227,15 @@ def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
 
 def _coalesce(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     made, type_ = _one_of(arguments, session)
+    texts = _shown_texts(made)
     return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made), shows=made[0].shows,
-                 is_choice=True)
+                 is_choice=True, shown=pc.coalesce(*together(texts, n)) if texts else None)
+
+
+def _shown_texts(values: list[Value]) -> list[Value]:
+    """The values as the texts that they are shown as; none if one of them is not known."""
+    texts = [replace(value, values=value.shown) for value in values if value.shown is not None]
+    return texts if len(texts) == len(values) else []
 
 
 def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -226,12 +243,18 @@ def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     whens, (*thens, otherwise) = arguments[:-1:2], [*arguments[1:-1:2], arguments[-1]]
     made, type_ = _one_of([*thens, otherwise], session)
     constant = all(value.constant for value in arguments)
-    arrays = together([*(replace(when, values=as_truth(when, session)) for when in whens), *made], n)
-    conditions, choices = arrays[:len(whens)], arrays[len(whens):]
-    result = choices[-1]
-    for condition, choice in reversed(list(zip(conditions, choices[:-1], strict=True))):
-        result = pc.if_else(condition.fill_null(False), choice, result)
-    return Value(result, type_, constant, shows=made[0].shows, is_choice=True)
+    truths = [replace(when, values=as_truth(when, session)) for when in whens]
+
+    def chosen(choices: list[Value]) -> pa.Array:
+        arrays = together([*truths, *choices], n)
+        result = arrays[-1]
+        for condition, choice in reversed(list(zip(arrays[:len(whens)], arrays[len(whens):-1], strict=True))):
+            result = pc.if_else(condition.fill_null(False), choice, result)
+        return result
+
+    texts = _shown_texts(made) if not constant else []
+    return Value(chosen(made), type_, constant, shows=made[0].shows, is_choice=True,
+                 shown=chosen(texts) if texts else None, in_text=bool(texts) and session.flavour == "mysql")
 
 
 def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

@@ -261,6 +261,38 @@ def _lines(node: Node, indent: str) -> str:
     return node.kind + ",".join(within + part for part in parts) + indent + {"{": "}", "[": "]"}[node.kind]
 
 
+def _detailed(node: Node, _: list[Path]) -> str:
+    return _detailed_lines(node, "\n")
+
+
+def _detailed_lines(node: Node, indent: str) -> str:
+    """MariaDB's form of several lines: what has parts begins a line of its own."""
+    if not node.kind or (node.kind == "[" and not node.parts):
+        return node.written()
+    within = indent + "    "
+    parts = [_detailed_lines(part, within) for part in node.parts]
+    if node.kind == "{":
+        parts = [f"{name}: {within if part.kind else ''}{text}"
+                 for name, part, text in zip(node.names, node.parts, parts, strict=True)]
+    return node.kind + ",".join(within + part for part in parts) + indent + {"{": "}", "[": "]"}[node.kind]
+
+
+def _queried(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_QUERY of MariaDB: the part that is an object or an array, as it is written in the document."""
+    [path] = paths_of(arguments[1:]) or [Path()]
+
+    def query(text: str) -> str | None:
+        part = found(parsed(text), path, session.flavour)
+        if part is None or not part.kind:
+            return None
+        whole = text.strip()
+        if path == Path() or part.written() in whole:
+            return whole if path == Path() else part.written()
+        raise NotComputable("JSON_QUERY of a part with other spaces than usual")
+
+    return Value(by_distinct(as_documents(arguments[0], session), _read(query, session)), JSON, arguments[0].constant)
+
+
 def _overlap(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """JSON_OVERLAPS: whether arrays share a value, objects a member, or two values are equal."""
     if session.flavour != "mysql":
@@ -281,17 +313,19 @@ def _overlaps(one: Node, other: Node) -> bool:
 
 
 def _contains(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """JSON_CONTAINS of MySQL: whether a document, or the part to which a path leads, has another one in it."""
-    if session.flavour != "mysql":
-        raise NotComputable(f"{call.name}(…)")
+    """JSON_CONTAINS: whether a document, or the part to which a path leads, has another one in it."""
     if any(value.is_null for value in arguments):
         return numbers(pa.nulls(1, pa.int64()), constant=True)
     [path] = paths_of(arguments[2:]) or [Path()]
     arrays = together([replace(value, values=as_documents(value, session)) for value in arguments[:2]], n)
 
     def has(text: str, sought: str) -> bool | None:
+        if session.flavour == "mariadb" and not (is_document(text) and is_document(sought)):
+            return None
         part = found(parsed(text), path, session.flavour)
-        return None if part is None else _has(part, parsed(sought))
+        if part is None:
+            return None if session.flavour == "mysql" else False
+        return _has(part, parsed(sought))
 
     made = computed(arrays, has, pa.bool_())
     return truth(made, constant=all(value.constant for value in arguments[:2]))
@@ -392,7 +426,7 @@ def as_part(value: Value, session: Session) -> Value:
         raise NotComputable("a boolean in a document, which is 1 once it has been stored")
     elif value.type is BOOL:
         made = pc.if_else(pc.equal(value.values, 0), "false", "true")
-    elif value.is_text and (session.flavour == "mysql" or value.constant or value.type.base != "longtext"):
+    elif value.is_text and (session.flavour == "mysql" or value.type.base != "longtext" or not value.is_column):
         made = by_distinct(value.values, quoted)
     elif value.type.base == "double" and session.flavour == "mysql":
         made = by_distinct(value.values, to_text)
@@ -419,12 +453,19 @@ def _parts(arguments: Arguments, session: Session) -> list[Value]:
     """Values as parts of a document; beside text in a wide character set, MariaDB makes text of numbers."""
     texts = [value for value in arguments if value.is_text]
     are_wide = {value.type.charset in WIDE for value in [value for value in texts if not value.constant] or texts}
+    charsets = {session.literals, *(value.type.charset for value in texts)}
+    if session.flavour == "mariadb" and charsets & _NOT_ASCII and len(texts) < len(arguments):
+        raise NotComputable("numbers in a document beside text in a character set that has not all of ASCII")
     if session.flavour == "mysql" or not (are_wide or {session.literals in WIDE}) - {False}:
         return [as_part(value, session) for value in arguments]
     if len(are_wide) > 1 or any(value.type.base == "json" for value in arguments):
         raise NotComputable("a document beside text in a wide character set")
     return [Value(by_distinct(as_text(value, session), quoted).fill_null("null"), JSON, value.constant)
             for value in arguments]
+
+
+_NOT_ASCII = frozenset({"sjis", "swe7"})
+"""Sets beside which MariaDB makes text of numbers, too (seen of sjis on 10.5)."""
 
 
 def _array(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -459,6 +500,7 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_EXISTS": _of_document(_exists, pa.bool_(), ["mariadb"]),
     "JSON_COMPACT": _of_document(_compact, pa.string(), ["mariadb"]), "JSON_TYPE": _type_of,
     "JSON_PRETTY": _of_document(_pretty, pa.string(), ["mysql"]), "JSON_SCHEMA_VALID": _is_of_schema,
+    "JSON_DETAILED": _of_document(_detailed, pa.string(), ["mariadb"]), "JSON_QUERY": _queried,
     "JSON_OVERLAPS": _overlap, "MEMBER OF": _is_member, "JSON_CONTAINS": _contains,
     "JSON_CONTAINS_PATH": _contains_path,
 }

@@ -17,18 +17,19 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import ColumnType
+from applier.mysql.types import BINARY, NUMBERS, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.zero_dates import DAY
-from applier.sql.casting.temporal_texts import USUAL_FORM
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.combinations import computed
-from applier.sql.read_times import datetimes, has_dates, have_clocks, is_read
+from applier.sql.read_times import datetimes, has_dates, have_clocks
 from applier.sql.values import (
     TEXT,
     Value,
     as_number,
     as_text,
+    numbers,
+    shown_bytes,
     together,
 )
 
@@ -54,19 +55,15 @@ def added(instant: Value, count: Value, unit: str, sign: int, session: Session, 
         return Value(pa.nulls(1, pa.timestamp("us")), ColumnType("datetime"), constant=True)
     if instant.type.base == "time":
         return _added_to_time(instant, count, unit, sign, session, n)
-    if is_read(instant, session) or (instant.constant and has_dates(instant)):
+    if has_dates(instant):
         return _added_to_read(instant, count, unit, sign, session, n)
-    if instant.is_text:
-        return _added_to_text(instant, count, unit, sign, session, n)
     if instant.type.base not in ("date", "datetime", "timestamp"):
         raise NotComputable("an interval added to a value that is not a date")
     if zero_dates.has_any(instant.values):
         raise NotComputable("an interval added to an invalid date")
     months, micros, is_null, constant = _span(count, unit, session)
     of_days = instant.type.base == "date" and unit in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK")
-    digits = 6 if "MICROSECOND" in unit or (unit == "SECOND" and count.is_text) else \
-        min(6, as_number(count, session).type.scale) if unit == "SECOND" else 0
-    fsp = max(digits, instant.type.fsp)
+    fsp = max(_digits(count, unit, session), instant.type.fsp)
     type_ = instant.type if of_days else ColumnType("datetime", fsp=fsp)
     local = convert_values(instant.values, instant.type, ColumnType("datetime", fsp=6), session)
     constant = constant and instant.constant
@@ -102,70 +99,64 @@ def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: 
     return Value(spans, ColumnType("time", fsp=instant.type.fsp), constant and instant.constant)
 
 
+_LEAST = pa.scalar(101)
+"""The numbers below are dates with zeros, if any, to which nothing is added."""
+
+
 def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
     """The same of what is read out of text or a number, as text: a day if it was one and the interval has whole
-    days, else, in MySQL, with six digits of a second where there is a fraction."""
-    start = replace(datetimes(instant, session, whole=True), type=ColumnType("datetime", fsp=6))
-    made = added(start, count, unit, sign, session, n)
-    if session.flavour == "mariadb" and (_may_have_fraction(count, unit, session) or (
-            np.asarray(made.values.cast(pa.int64()).fill_null(0)) % SECOND).any()):
-        raise NotComputable("an interval with a fraction of a second added to text or a number")
-    clocks = replace(instant, values=have_clocks(instant, session, whole=True))
+    days, else with six digits of a second where there is a fraction, in MariaDB with as many as both may have."""
+    is_year = instant.type.base == "year"
+    if instant.type.base in {*NUMBERS, "year"}:
+        if instant.is_choice and session.flavour == "mysql":
+            raise NotComputable("an interval added to a number that is chosen, which may be a YEAR")
+        found = as_number(instant, session)
+        if is_year and session.flavour == "mysql":  # its first day, as a number
+            if pc.any(pc.equal(found, pa.scalar(0, found.type))).as_py():
+                raise NotComputable("an interval added to the year 0")
+            found = pc.add(pc.multiply(found.cast(pa.int64()), 10000), 101).cast(pa.decimal128(38, 0))
+        is_small = pc.and_(pc.greater_equal(found, pa.scalar(0, found.type)), pc.less(found, _LEAST.cast(found.type)))
+        found = pc.if_else(is_small, pa.scalar(None, found.type), found)
+        instant = numbers(found, constant=instant.constant)
+    start = datetimes(instant, session, whole=True)
+    digits = max(start.type.fsp, _digits(count, unit, session)) if session.flavour == "mariadb" else None
+    made = added(replace(start, type=ColumnType("datetime", fsp=6)), count, unit, sign, session, n)
+    have = pa.repeat(True, len(instant.values)) if is_year else have_clocks(instant, session, whole=True)
+    clocks = replace(instant, values=have)
     with_clock = pa.repeat(True, len(made.values)) if unit not in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK") else \
         clocks.values if made.constant or not instant.constant else clocks.of_rows(n)
-    shown = computed([made.values, with_clock], lambda one, with_clock: shown_instant(one, with_clock=with_clock),
-                     pa.string())
+    shown = computed([made.values, with_clock],
+                     lambda one, with_clock: shown_instant(one, digits, with_clock=with_clock), pa.string())
     return Value(shown, TEXT, made.constant)
 
 
-def shown_instant(instant: datetime.datetime | None, *, with_clock: bool) -> str | None:
-    """A date, or a date and a time, as text."""
-    if instant is None:
-        return None
-    return instant.isoformat(" ", "microseconds" if instant.microsecond else "seconds") if with_clock else \
-        instant.date().isoformat()
+def shown_instant(instant: datetime.datetime | None, digits: int | None = None, *, with_clock: bool) -> str | None:
+    """A date, or a date and a time, as text; with six digits of a second where there is a fraction, or so many."""
+    if instant is None or not with_clock:
+        return None if instant is None else instant.date().isoformat()
+    if digits is None:
+        digits = 6 if instant.microsecond else 0
+    seconds = instant.isoformat(" ", "seconds")
+    return f"{seconds}.{f'{instant.microsecond:06}'[:digits]}" if digits else seconds
 
 
 LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
 
 
-def _added_to_text(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
-    """The same of text, which remains text: a day if it was one and the interval has whole days."""
-    if pc.all(pc.match_substring_regex(instant.values, NO_DATE)).as_py():
-        return Value(pa.nulls(len(instant.values), pa.string()), TEXT, instant.constant)
-    whole = is_usual(instant.values)
-    lengths = pc.unique(pc.utf8_length(instant.values).drop_null()).to_pylist()
-    if not whole or len(lengths) > 1 or (lengths and lengths[0] > _SECONDS) or \
-            _may_have_fraction(count, unit, session):
-        raise NotComputable("an interval added to text of another form, or with a fraction of a second")
-    type_ = ColumnType("date" if lengths == [_DAYS] else "datetime")
-    days = replace(instant, values=convert_values(instant.values, instant.type, type_, session), type=type_)
-    made = added(days, count, unit, sign, session, n)
-    if session.flavour == "mariadb" and not instant.constant and made.type.base == "datetime":
-        made = replace(made, type=ColumnType("datetime", fsp=6))
-    return Value(convert_values(made.values, made.type, TEXT, session), TEXT, made.constant)
-
-
-def _may_have_fraction(count: Value, unit: str, session: Session) -> bool:
-    """Return whether an interval may have a fraction of a second."""
-    return "MICROSECOND" in unit or (
-        unit == "SECOND" and (count.is_text or as_number(count, session).type.scale != 0))
-
-
-def is_usual(texts: pa.Array) -> bool:
-    """True if all texts are dates, or dates and times, as servers write them."""
-    return pc.all(pc.match_substring_regex(texts, _USUAL)).as_py() is not False
-
-
-NO_DATE = r"^[^\d]*$|^\s*[A-Za-z_]"
-"""Text that is not a date in any form."""
-_USUAL = USUAL_FORM + r"|^([1-9]\d([02468][48]|[13579][26]|[2468]0)|[1-9]\d00)-02-29( |$)"
-"""With the 29th of February, of years that may have it."""
-_DAYS, _SECONDS = len("2024-01-31"), len("2024-01-31 10:11:12")
+def _digits(count: Value, unit: str, session: Session) -> int:
+    """The digits of a second that an interval may have."""
+    if unit != "SECOND" or count.is_text or count.type.base in BINARY:
+        return 6 if "MICROSECOND" in unit or unit == "SECOND" else 0
+    found = as_number(count, session)
+    if pa.types.is_floating(found.type):
+        raise NotComputable("an interval of a number that is not exact")
+    return int(min(6, found.type.scale))
 
 
 def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:
     """An interval in months (None without months) and microseconds, which are NULL, and whether it is constant."""
+    if count.type.base in BINARY and count.digits is False:
+        count = replace(count, values=shown_bytes(count), type=TEXT)
     if unit in _PARTS:
         texts = as_text(count, session)
         months, micros = (computed([texts], partial(_total, unit=unit, units=units), pa.int64())

@@ -237,7 +237,7 @@ def _regular(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 
 def _regular_place(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """REGEXP_INSTR: where a pattern is found first, from 1 on; 0 for nowhere."""
-    if len(arguments) != 2 or session.flavour != "mysql":
+    if len(arguments) != 2:
         raise NotComputable(f"{call.name} with options")
     texts, compiled = _patterns(arguments, call, session)
 
@@ -251,13 +251,15 @@ def _regular_place(arguments: Arguments, call: Call, session: Session, n: int) -
 
 def _regular_part(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """REGEXP_SUBSTR: the first text that a pattern matches."""
-    if len(arguments) != 2 or session.flavour != "mysql":
+    if len(arguments) != 2:
         raise NotComputable(f"{call.name} with options")
     texts, compiled = _patterns(arguments, call, session)
 
+    nothing = "" if session.flavour == "mariadb" else None
+
     def part(text: str, pattern: str) -> str | None:
         found = compiled(pattern).search(text)
-        return found[0] if found else None
+        return found[0] if found else nothing
 
     made = computed(together(texts, n), part, pa.string())
     return Value(made, text_type(common_charset(arguments[:1]), collation_of(arguments[:1])), all(
@@ -268,7 +270,7 @@ def _regular_replaced(arguments: Arguments, call: Call, session: Session, n: int
     """REGEXP_REPLACE of each place, without references to groups."""
     *given, wanted = arguments[:3]
     options = [one(value) for value in arguments[3:]]
-    if session.flavour != "mysql" or options[:2] not in ([], [Decimal(1), Decimal(0)]) or (
+    if options[:2] not in ([], [Decimal(1), Decimal(0)]) or (
             options[2:] not in ([], ["i"], ["c"])) or one(wanted) is None or re.search(r"[$\\]", one(wanted)):
         raise NotComputable(f"{call.name} with options")
     texts, compiled = _patterns(given, call, session, options[2] == "i" if options[2:] else None)

@@ -67,7 +67,7 @@ def _inserted(text: str, start: int, length: int, new: str) -> str:
 
 def _trimmed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """TRIM of spaces, or of a text that is repeated at one end or at both."""
-    def trimmed(text: str, removed: str = " ") -> str:
+    def without(text: str, removed: str = " ") -> str:
         if not removed:
             return text
         if call.word != "TRAILING":
@@ -78,7 +78,7 @@ def _trimmed(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
                 text = text[:-len(removed)]
         return text
 
-    return of_values(trimmed, "text", "text?")(arguments, call, session, n)
+    return of_values(without, "text", "text?")(arguments, call, session, n)
 
 
 def _repeated(text: str, count: int) -> str:

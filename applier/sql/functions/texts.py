@@ -20,6 +20,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import of_columns
+from applier.sql.functions.text_forms import FUNCTIONS as FORMS
 from applier.sql.nodes import Call
 from applier.sql.values import (
     BYTES,
@@ -159,6 +160,15 @@ def _oracle_replace(arguments: Arguments, call: Call, session: Session, n: int) 
     return Value(made, type_, text.constant)
 
 
+def _in_oracle(function: Function) -> Function:
+    """A function that has NULL for an empty text."""
+    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        made = function(arguments, call, session, n)
+        return replace(made, values=_without_empty(made.values))
+
+    return called
+
+
 def _without_empty(text: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
 
@@ -177,7 +187,7 @@ def _collated(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 FUNCTIONS: dict[str, Function] = {
     "CONCAT_OPERATOR_ORACLE": _oracle_concat, "SUBSTR_ORACLE": of_columns(_oracle_substring, "text", "whole", "whole?"),
     "REPLACE_ORACLE": _oracle_replace,
-    "TRIM_ORACLE": of_columns(lambda text: _without_empty(pc.utf8_trim(text, " ")), "text"),
+    **{f"{name}_ORACLE": _in_oracle(FORMS[name]) for name in ("TRIM", "LPAD", "RPAD")},
     "LTRIM_ORACLE": of_columns(lambda text: _without_empty(pc.utf8_ltrim(text, " ")), "text"),
     "RTRIM_ORACLE": of_columns(lambda text: _without_empty(pc.utf8_rtrim(text, " ")), "text"),
     "CONCAT": _concat, "CONCAT_WS": _concat_ws,

@@ -22,9 +22,9 @@ from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.casts import cast
+from applier.sql.functions.casts import cast_without_digits
 from applier.sql.functions.date_functions import DATE_FUNCTIONS, date_function, days_between, seconds_since_epoch, weeks
-from applier.sql.functions.intervals import SECOND, is_usual
+from applier.sql.functions.intervals import SECOND
 from applier.sql.nodes import Call
 from applier.sql.read_times import datetimes, datetimes_or_times, has_dates, is_read, times
 from applier.sql.values import (
@@ -77,20 +77,10 @@ def local(value: Value, session: Session) -> Value:
 
 
 def clock_of(value: Value, session: Session) -> Value:
-    """The same for functions of times, of which text may be one."""
-    if is_read(value, session):
-        return times(value, session)
-    if has_dates(value) and not value.is_text:
-        raise NotComputable("a value that is not text as a time")
-    if value.is_text and not (is_usual(value.values) and pc.all(pc.match_substring(value.values, ":")).as_py()):
-        if pc.all(pc.match_substring_regex(value.values, _TIMES)).as_py() is False:
-            raise NotComputable("text that is not a time")
-        type_ = ColumnType("time", fsp=6)
-        return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
-    return local(value, session)
+    """The same for functions of times, of which text and numbers may be some."""
+    return times(value, session) if has_dates(value) else local(value, session)
 
 
-_TIMES = r"^-?\d\d\d?:[0-5]\d:[0-5]\d$"
 _OF_TIMES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "HOUR": lambda seconds: seconds // 3600, "MINUTE": lambda seconds: seconds // 60 % 60,
     "SECOND": lambda seconds: seconds % 60,
@@ -160,28 +150,19 @@ def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) 
     return numbers(seconds_since_epoch((value.values, value.type)), constant=value.constant)
 
 
-def _as(base: str) -> Function:
-    """DATE(x) and TIME(x)."""
-    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        [value] = arguments
-        if base == "time" and session.flavour == "mysql":  # which it writes as a CAST without digits
-            return cast(value, replace(call, word="TIME"), session)
-        value = (clock_of if base == "time" else local)(value, session)
-        if value.type.base not in ("date", "datetime", "time") or (base == "date" and value.type.base == "time"):
-            raise NotComputable(f"{base.upper()} of a value that is not a date")
-        if base == "date":  # which never rounds
-            if value.type.base == "date":
-                return value
-            if zero_dates.has_any(value.values):
-                raise NotComputable("DATE of an invalid date")
-            return replace(value, values=value.values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False),
-                           type=ColumnType("date"))
-        if value.type.fsp:
-            raise NotComputable("TIME of a value with a fraction of a second")
-        type_ = ColumnType("time", fsp=value.type.fsp)
-        return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
+def _date(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """DATE(x), which never rounds."""
+    value = local(arguments[0], session)
+    if value.type.base == "date":
+        return value
+    if value.type.base != "datetime" or zero_dates.has_any(value.values):
+        raise NotComputable("DATE of a value that is not a date")
+    return replace(value, values=value.values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False),
+                   type=ColumnType("date"))
 
-    return computed
+
+def _time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    return cast_without_digits(arguments[0], "time", call, session)
 
 
 def _name(form: str) -> Function:
@@ -252,7 +233,7 @@ FUNCTIONS: dict[str, Function] = {
     "UTC_DATE": _current("date", utc=True), "UTC_TIME": _current("time", utc=True),
     "EXTRACT": _extract, "DATEDIFF": _date_difference, "UNIX_TIMESTAMP": _unix_timestamp,
     "MONTHNAME": _name("%B"), "DAYNAME": _name("%A"),
-    "DATE": _as("date"), "TIME": _as("time"), "DATE_FORMAT": _date_format,
+    "DATE": _date, "TIME": _time, "DATE_FORMAT": _date_format,
     **{name: _part(name) for name in DATE_FUNCTIONS if "_" not in name or name.startswith("TO_")},
 }
 NOW = frozenset({"NOW", "CURDATE", "CURTIME", "UTC_TIMESTAMP", "UTC_DATE", "UTC_TIME"})

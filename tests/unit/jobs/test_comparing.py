@@ -1,4 +1,4 @@
-"""`compare`: which of two places is ahead, what only one of them has, and where the other goes on."""
+"""`compare`: which of two places is ahead, what only one of them has, and where the other continues."""
 
 import json
 import shutil
@@ -66,7 +66,7 @@ def test_an_archive_that_was_purged():
 
 
 def test_archives_of_two_servers():
-    """After a failover the log goes on in files and at offsets of its own: transactions say where. Those that only one
+    """After a failover the log continues in files and at offsets of its own: GTIDs say where. Those that only one
     server executed are errant."""
     log("old", range(3))
     Path("new").mkdir()
@@ -130,7 +130,7 @@ B: archive logs, from b.000001 to {ends[-1][0]}:{ends[-1][1]}
    GTIDs {SOURCE}:1-5
 A is behind B (by GTIDs)
 only B has 2 transactions: {SOURCE}:4-5
-A goes on in B at {file}:{offset}
+A continues in B at {file}:{offset}
 """
     assert main(["compare", f"{SOURCE}:1-4:9", "logs", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)

@@ -128,7 +128,7 @@ def test_tasks_of_some_versions_read_what_their_units_need(tmp_path):
 
 
 def test_splits_of_a_long_log_are_decoded_together(tmp_path, monkeypatch):
-    """Payloads are as many as tasks times units: tasks have a part of the bytes each, in the order of the log, not more
+    """Payloads are as many as tasks times units: tasks have a part of the bytes each, in log order, not more
     than they may, and at least a split."""
     with Log(tmp_path / "b.000001") as log:
         log.create(T)

@@ -204,7 +204,7 @@ def test_a_log_that_began_again_is_refused(tmp_path, flavour, same_bytes):
 
 
 def test_a_log_whose_files_are_numbered_anew(tmp_path):
-    """A server that was made of a copy goes on with its transactions, from its first file on."""
+    """A server that was made of a copy continues with its transactions, from its first file on."""
     def log(folder, ids, executed=0, **options):
         folder.mkdir()
         with applier.binlog.Writer(folder / "binlog.000001", time=NOON, executed=executed, **options) as writer:

@@ -147,7 +147,7 @@ def test_a_follower_that_is_killed(store, tmp_path):
 
 
 def test_an_object_that_is_another_log(store, tmp_path):
-    """The server was reset, and its first file comes again: nothing of it is passed over in silence."""
+    """The server was reset, and its first file comes again: none of its changes is skipped silently."""
     def log(ids, path, day):
         with applier.binlog.Writer(path, time=datetime(2026, 3, day, tzinfo=UTC)) as writer:
             writer.query("CREATE DATABASE d")
