@@ -71,6 +71,9 @@ _OF_STRINGS = frozenset({
 """Functions of strings that have one collation, or are bytes, together."""
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
 """Functions whose text is not in the character set of literals, as text made of numbers is."""
+_OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRACT", "ADDTIME", "SUBTIME", "TIMEDIFF",
+                       "TIME_TO_SEC", "TIME_FORMAT"})
+"""Functions that read a time out of text."""
 _CHOICES = frozenset({"CASE", "SIMPLE CASE", "IF"})
 _WITH_DIGITS = frozenset({"ROUND", "TRUNCATE"})
 """Functions that say with how many digits behind the point an exact number is shown."""
@@ -175,11 +178,16 @@ class Evaluator:
             instant, count = self._instant(call.arguments[0]), self.value(last.arguments[0])
             return intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
         if call.name == "CAST":
-            return cast(self.value(call.arguments[0]), call, self._session)
+            value = self.value(call.arguments[0])
+            if call.word.startswith("TIME"):
+                _check_times(call, [value])
+            return cast(value, call, self._session)
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
         as_value = self._instant if call.name == "TIMESTAMPADD" else self.value
         arguments = [as_value(argument) for argument in call.arguments]
+        if call.name in _OF_TIMES:
+            _check_times(call, arguments)
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:
@@ -210,6 +218,15 @@ class Evaluator:
         midnight = ColumnType("datetime")
         return _FUNCTIONS[node.name]([converted(one, midnight, self._session) if one.type.base == "date" else one
                                       for one in chosen], node, self._session, self._n)
+
+
+def _check_times(call: Call, arguments: list[Value]) -> None:
+    """Raise NotComputable for the time of text to which an interval was added: a server has the date, not its text."""
+    for node, value in zip(call.arguments, arguments, strict=True):
+        if value.is_text and isinstance(node, Call) and (node.name == "TIMESTAMPADD" or (
+                node.name in ("+", "-") and isinstance(node.arguments[-1], Call)
+                and node.arguments[-1].name == "INTERVAL")):
+            raise NotComputable("the time of text with an interval added")
 
 
 def _as_format(value: Value) -> Value:
