@@ -55,6 +55,8 @@ def chosen(sizes: list[list[int]], n_bytes: int | None, name: str) -> tuple[list
     same part, evenly spread; and how many samples one that is kept stands for. Where that is less than one a table,
     files of other names have those of other tables."""
     total, room = sum(map(sum, sizes)), 0.0
+    if n_bytes == 0:
+        return [[] for _ in sizes], 1.0
     if n_bytes is None or total <= n_bytes:
         return [list(range(len(of_table))) for of_table in sizes], 1.0
     kept: list[list[int]] = [[] for _ in sizes]

@@ -61,7 +61,7 @@ def put_mariadb_gtid(out, start, body, stop, state):
     at += (2 if extra & 1 else 1) if at < stop else 0
     altered = at
     at += 8 if extra & (_COMMIT_ALTER | _ROLLBACK_ALTER) else 0
-    if at + (4 if extra & _THREAD else 0) > max(stop, body + _PADDED_MARIADB):
+    if (4 if extra & _THREAD else 0) > max(stop, body + _PADDED_MARIADB) - at:
         return Status.NEED_DETAILS
     domain, server, number = np.int64(load_u32(body + 8)), np.int64(event_header(start).server_id), load_u64(body)
     if state.is_short == 0:
@@ -111,14 +111,15 @@ def _put_variables(out, state, domain, server, is_serial, number):
 @inline
 def _put_xid(out, at):
     """X'7831',X'',1"""
-    name, place = at + 6, np.int64(load_u8(at + 4))
-    end = name + place + np.int64(load_u8(at + 5))
+    name = at + 6
+    branch = name + np.int64(load_u8(at + 4))
+    end = branch + np.int64(load_u8(at + 5))
     out = put_byte(put_byte(out, 88), 39)
     for byte in range(name, end):
-        if byte == name + place:
+        if byte == branch:
             out = put_byte(put_byte(put_byte(put_byte(out, 39), 44), 88), 39)
         out = put_hex(out, np.uint64(load_u8(byte)), 2)
-    if end == name + place:
+    if end == branch:
         out = put_byte(put_byte(put_byte(put_byte(out, 39), 44), 88), 39)
     return put_signed(put_byte(put_byte(out, 39), 44), np.int64(np.int32(load_u32(at))))
 

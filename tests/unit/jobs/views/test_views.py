@@ -69,7 +69,7 @@ def test_what_cannot_be_a_view(tmp_path):
     odd = snapshot_of(tmp_path / "odd", CREATE, [], NAME)
     with pytest.raises(applier.UsageError, match="spark takes no view of this name"):
         odd.views("spark")
-    with pytest.raises(applier.UsageError, match="dialect cannot be 'sqlite'"):
+    with pytest.raises(applier.UsageError, match="`dialect` cannot be 'sqlite'"):
         snapshot.views("sqlite")
 
 
