@@ -8,7 +8,6 @@ import pytest
 
 import applier.binlog
 from applier import cli
-from applier.cli.output import grids
 from applier.cli.output.value_texts import ValueText
 
 LONG = "x" * 80
@@ -37,9 +36,8 @@ OF_FLAVOUR = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
-def test_each_type_shows_what_differs(tmp_path, capsys, monkeypatch, flavour):
+def test_each_type_shows_what_differs(tmp_path, capsys, flavour):
     """In `history --key` and in `diff`; NULL, too. What did not change is not shown, and is said to be unchanged."""
-    monkeypatch.setattr(grids, "WIDE", 9999)
     types = BOTH | OF_FLAVOUR[flavour]
     names = [f"c{number}" for number in range(len(types))]
     columns = ", ".join(f"{name} {type}" for name, type in zip(names, types, strict=True))
