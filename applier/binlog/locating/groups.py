@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from applier.binlog.events.format import HEADER_LENGTH
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.place import Timed
 from applier.binlog.locating.texts_kernel import join_texts
@@ -112,6 +113,11 @@ class GroupPass(OutlinePass):
         return Groups(self.name, entries["start"], entries["end"], entries["time"], names, sources,
                       entries["number"], entries["xid"], self.group_ids(entries["start"]),
                       self.servers(entries["start"]), entries["thread"])
+
+    def kind_at(self, offset: int) -> int:
+        """The type of the event that begins there."""
+        self.mapped.fetch(offset, offset + HEADER_LENGTH)
+        return int(self.mapped.array[offset + 4])
 
     def row_statements(self, begin: int, end: int) -> RowStatements:
         """The statements behind rows events in the whole groups in [begin, end). Raises as `groups` does."""

@@ -8,13 +8,16 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from applier.binlog.archive.archive import Archive, ArchiveFile
+from applier.binlog.events.format import EventType
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import ApplierError, UsageError
 from applier.option_texts import Place
-from applier.plan.stops.start_position import group_around
+
+_BETWEEN_GROUPS = (EventType.STOP, EventType.ROTATE, EventType.BINLOG_CHECKPOINT)
 
 
 class StopNotReached(UsageError):
@@ -72,10 +75,11 @@ def check_reached(stop: StopCondition, last: Outline) -> None:
 
 def notes_on_stop(stop: tuple[str, int] | None, last: Outline) -> list[str]:
     """Return the report's note on a position to stop at that is within an event group, given the last outline."""
-    group = group_around(last, stop[1]) if stop is not None and stop[0] == last.name else None
-    return [] if group is None else [
-        f"--stop-position {last.name}:{stop[1] if stop else 0} is within an event group, which goes from {group.start} "
-        f"to {group.end}: it stopped before that group"]
+    if stop is None or stop[0] != last.name or last.end >= stop[1] or \
+            GroupPass(last.uri).kind_at(last.end) in _BETWEEN_GROUPS:
+        return []
+    return [f"--stop-position {last.name}:{stop[1]} is within the event group that begins at {last.end}: it stopped "
+            "before that group"]
 
 
 def check_not_past(stop: StopCondition, first: Outline, base: GtidSet) -> None:

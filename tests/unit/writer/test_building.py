@@ -149,7 +149,7 @@ def test_rows_outside_a_transaction_and_unknown_kinds_of_logs(file):
             log.insert("d.t", ALL)
         with pytest.raises(applier.SchemaError):
             log.query("ALTER TABLE d.t ADD COLUMN")
-    with pytest.raises(applier.UsageError, match="flavour cannot be 'postgres'"):
+    with pytest.raises(applier.UsageError, match="`flavour` cannot be 'postgres'"):
         applier.binlog.Writer(file, flavour="postgres")
     with pytest.raises(AttributeError):
         applier.binlog.Wirter  # noqa: B018

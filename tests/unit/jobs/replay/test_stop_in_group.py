@@ -33,10 +33,10 @@ def test_a_stop_in_the_middle_of_a_group_is_noted(ends, capsys):
     first, second, third, _ = ends
     for offset in (second + 1, third - 1):
         assert notes(offset) == (f"b.000001:{second}", (
-            f"--stop-position b.000001:{offset} is within an event group, which goes from {second} to {third}: it "
-            "stopped before that group",))
+            f"--stop-position b.000001:{offset} is within the event group that begins at {second}: it stopped before "
+            "that group",))
     assert main(["changes", "--binlogs", "b.000001", "--stop-position", f"b.000001:{first + 9}", "--output", "c"]) == 0
-    assert f"goes from {first} to {second}" in capsys.readouterr().err
+    assert f"begins at {first}: it stopped" in capsys.readouterr().err
 
 
 def test_a_stop_between_groups_is_not(ends):
