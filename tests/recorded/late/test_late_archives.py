@@ -35,7 +35,7 @@ def test_full_images_have_all_that_an_undo_needs(server, defined, tmp_path):
 def test_minimal_images_do_not_have_the_old_values(server, defined, tmp_path):
     """Nothing has them but a base; a server has what came after."""
     log = HERE / server / "minimal" / "binlog.000001"
-    with pytest.raises(UnsupportedEvent, match=r"what column [av] of row .* was before.*MINIMAL or NOBLOB .*give a --base"):
+    with pytest.raises(UnsupportedEvent, match=r"column [av] of row .* was before.*MINIMAL or NOBLOB .*give a --base"):
         applier.undo(log, tmp_path / "undo.sql", start="binlog.000001:4", **options(defined, tmp_path))
     (tmp_path / "dump.sql").write_text(f"-- MySQL dump\n{SCHEMA}\nUSE d;\n"
                                        "INSERT INTO t VALUES (1,1,'a'),(2,2,'b'),(3,3,'c');\n")
