@@ -78,7 +78,9 @@ def changes(
     Each change has `_change_type` (insert, update_preimage, update_postimage, delete), `_commit_version` (the total
     order of the archive's transactions), `_seq` (the order of the changes in a transaction), `_commit_timestamp`,
     `_gtid`, `_server_id`, `_thread_id` (null if the log does not have it, as before MariaDB 11.5), `_file`, `_pos`,
-    `_row`, and `_present`: the columns in the log, if it does not have the whole row.
+    `_row`, `_present`: the columns in the log, if it does not have the whole row; and `_diffs`: the JSON diffs that
+    MySQL logs instead of documents (PARTIAL_JSON), as SQL by column in a JSON object. Such a column is null and not in
+    `_present`; complete changes have its document.
     `_commit_version` and `_seq` identify a change, whatever part of the log is read and with which filters; the two
     rows of an update have the same. `_pos` does not identify it: a compressed transaction of MySQL has one position. A
     statement that changes rows outside the log is one change without values: truncate (the table was emptied or

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import UnsupportedEvent
-from applier.io.mapping import map_file
 from applier.jobs.change_files.lines import JsonLines, gtids, places
 from applier.jobs.change_files.values import AS_DEBEZIUM
 from applier.jobs.changes.commit_order import CommitOrder
@@ -27,23 +26,21 @@ from applier.schema.table_parts import Column
 
 _CREATE, _UPDATE, _DELETE, _ALTER = 0, 1, 3, 5
 """Change types, as lines have them."""
-_OF_CHANGE = 7
+_OF_CHANGE = 8
 """What lines say of a change besides its statement: columns."""
-_SERVER_ID_AT = 5
-"""In an event's header: four bytes."""
 
 
 class DebeziumLines(JsonLines):
-    """Makes the lines. `uris` are where the log's files are, by name: their events name the servers."""
+    """Makes the lines."""
 
     writers = AS_DEBEZIUM
     operations = ("c", "u", "u", "d", "t", "")
-    leaves_out_statements = False
+    leaves_out_statements = has_diffs = False
 
     def __init__(self, table: tuple[str, str], columns: Mapping[str, Column], key: Sequence[str],
-                 order: CommitOrder, flavour: str, version: str, uris: Mapping[str, str]) -> None:
+                 order: CommitOrder, flavour: str, version: str) -> None:
         super().__init__(table, columns, key, order)
-        self._flavour, self._version, self._uris = flavour, version, uris
+        self._flavour, self._version = flavour, version
         self.left_out = 0
         """Changes that are no line: ALTERs that convert values, of which there is no such event."""
 
@@ -67,7 +64,9 @@ class DebeziumLines(JsonLines):
         present = batch.column("_present")
         if present.null_count < len(present):
             row = int(np.argmax(present.is_valid().to_numpy(zero_copy_only=False)))
-            raise UnsupportedEvent("this image does not contain all columns, and Debezium events need whole rows",
+            what = ("this update contains a JSON diff, not the whole document" if batch.column("_diffs")[row].is_valid
+                    else "this image does not contain all columns")
+            raise UnsupportedEvent(f"{what}, and Debezium events need whole rows",
                                    file=batch.column("_file")[row].as_py(), position=batch.column("_pos")[row].as_py(),
                                    row=batch.column("_row")[row].as_py(), table=".".join(self._table),
                                    hint="--complete builds whole rows from a base")
@@ -85,22 +84,11 @@ class DebeziumLines(JsonLines):
 
     def _of_change(self, batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
         times = pc.divide(batch.column("_commit_timestamp").cast(pa.int64()), 1000).cast(pa.string())
-        servers = pa.array(self._server_ids(batch)).cast(pa.string())
-        version, seq = (batch.column(name).cast(pa.string()) for name in ("_commit_version", "_seq"))
+        version, seq, servers, threads = (batch.column(name).cast(pa.string())
+                                          for name in ("_commit_version", "_seq", "_server_id", "_thread_id"))
         sequence = pc.binary_join_element_wise('["', version, '","', seq, '"]', "")
-        return [(PLAIN, times), (QUOTED, sequence), (PLAIN, servers), gtids(batch), *places(batch)]
-
-    def _server_ids(self, batch: pa.RecordBatch) -> np.ndarray:
-        """The server where each row was changed, by its event's header."""
-        files, positions = batch.column("_file"), batch.column("_pos").to_numpy()
-        found = np.zeros(len(positions), np.uint32)
-        numbers = files.indices.to_numpy()
-        for number, name in enumerate(files.dictionary.to_pylist()):
-            rows = numbers == number
-            at = positions[rows] + _SERVER_ID_AT
-            data = map_file(self._uris[name]).array
-            found[rows] = sum(data[at + byte].astype(np.uint32) << np.uint32(8 * byte) for byte in range(4))
-        return found
+        return [(PLAIN, times), (QUOTED, sequence), (PLAIN, servers), gtids(batch), *places(batch),
+                (PLAIN, threads)]
 
     def _steps(self, modes: Sequence[int]) -> Steps:
         n, members = len(self._columns), self._members(modes)
@@ -110,9 +98,8 @@ class DebeziumLines(JsonLines):
                    '"name":"applier",').value("ts_ms", n, modes[n])
         steps.text(f'"snapshot":"false","db":{quoted(self._table[0])},').value("sequence", n + 1, modes[n + 1])
         steps.text(f'"table":{quoted(self._table[1])},')
-        for number, name in enumerate(("server_id", "gtid", "file", "pos", "row"), n + 2):
+        for number, name in enumerate(("server_id", "gtid", "file", "pos", "row", "thread"), n + 2):
             steps.value(name, number, modes[number])
-        steps.text('"thread":null,')
         if len(modes) > n + _OF_CHANGE:
             steps.value("query", n + _OF_CHANGE, modes[-1], last=True)
         else:

@@ -8,19 +8,20 @@ import numpy as np
 import pyarrow as pa
 
 from applier.jobs.change_files.dividing import divided
-from applier.jobs.change_files.lines import OPERATIONS, JsonLines
+from applier.jobs.change_files.lines import OPERATIONS, JsonLines, diffs_of_lines
 from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.json_lines.steps import AFTER, BEFORE, Cells, Steps
 from applier.schema.table_parts import Column
 
-_LEFT_OUT = ("_change_type", "_present")
+_LEFT_OUT = ("_change_type", "_present", "_diffs")
 SCHEMA = pa.schema([
     pa.field("_table", pa.string(), nullable=False),
     pa.field("_change_type", pa.dictionary(pa.int8(), pa.string()), nullable=False),
     *(field for field in OF_CHANGES if field.name not in _LEFT_OUT),
     pa.field("before", pa.string()),
     pa.field("after", pa.string()),
+    pa.field("_diffs", pa.string()),
 ])
 """`_change_type` is insert, update, delete, truncate or alter; an image has the columns that the log has."""
 
@@ -43,7 +44,7 @@ class JsonImages(JsonLines):
             yield pa.RecordBatch.from_arrays([
                 pa.repeat(self._name, len(lines)), kinds,
                 *(part.column(field.name).take(places) for field in OF_CHANGES if field.name not in _LEFT_OUT),
-                *images], schema=SCHEMA)
+                *images, diffs_of_lines(part).take(places)], schema=SCHEMA)
 
     def _images(self, lines: np.ndarray, steps: Steps, cells: Sequence[Cells], there: np.ndarray) -> pa.Array:
         text, ends = steps.write(lines, cells)

@@ -103,7 +103,7 @@ class _Counted:
         self._spreadsheet_safe = options.spreadsheet_safe
         known = table, self.feed.columns, self.feed.key, self.feed.order
         self._lines = JsonLines(*known) if options.format == "json" else DebeziumLines(
-            *known, log.flavour, f"applier {__version__}", self.feed.uris)
+            *known, log.flavour, f"applier {__version__}")
 
     def lines(self) -> Iterator[Lines]:
         """As lines of JSON."""

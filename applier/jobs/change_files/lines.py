@@ -1,12 +1,13 @@
 """Batches of a feed as JSON, one object per change. An update is one line.
 
-    {"table": "shop.orders", "op": "update", "ts": "2026-03-14 10:30:00Z", "gtid": "…:14",
-     "commit_version": 1099511744015, "seq": 974554923008, "file": "binlog.000001", "pos": 115895, "row": 0,
-     "cascaded": false, "key": {"id": 1}, "before": {"id": 1, "status": "new"}, "after": {…}}
+    {"table": "shop.orders", "op": "update", "ts": "2026-03-14 10:30:00Z", "gtid": "…:14", "server_id": 1,
+     "thread_id": 12, "commit_version": 1099511744015, "seq": 974554923008, "file": "binlog.000001", "pos": 115895,
+     "row": 0, "cascaded": false, "key": {"id": 1}, "before": {"id": 1, "status": "new"}, "after": {…}}
 
 (Without spaces between members.) Images have the columns of the log, so null is NULL and an omitted column
 is not in the log. `op` is insert, update, delete, truncate or alter; the image that a change does not have is null,
-and so is the key of a table without one. `"statement"` follows `cascaded` if it was requested and the log has it.
+and so is the key of a table without one. `"statement"` follows `cascaded` if it was requested and the log has it;
+`"diffs"` follows the images if the log has JSON diffs instead of documents.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ OPERATIONS = ("insert", "update", "update", "delete", "truncate", "alter")
 """By the number of a feed's change type; the row before and the row after an update are one line."""
 _DELETE = OPERATIONS.index("delete")
 _PREIMAGE, _POSTIMAGE = 1, 2
-_OF_CHANGE = ("ts", "gtid", "commit_version", "seq", "file", "pos", "row", "cascaded")
+_OF_CHANGE = ("ts", "gtid", "server_id", "thread_id", "commit_version", "seq", "file", "pos", "row", "cascaded")
 _NO_PLACE = "\0"  # in no column's name
 
 
@@ -50,6 +51,8 @@ class JsonLines:
     writers: Writers = AS_JSON
     operations: tuple[str, ...] = OPERATIONS
     leaves_out_statements = True
+    has_diffs = True
+    """Whether a line can have JSON diffs."""
     """Whether a line without a statement has no such member, instead of null."""
 
     def __init__(self, table: tuple[str, str], columns: Mapping[str, Column], key: Sequence[str],
@@ -63,7 +66,7 @@ class JsonLines:
             if not len(lines):
                 continue
             cells = [*self._of_table(part), *(cells_of(mode, texts) for mode, texts in self._of_change(part)),
-                     *self._statement(part)]
+                     *(self._diffs(part) if self.has_diffs else []), *self._statement(part)]
             text, ends = self._steps([column.mode for column in cells]).write(lines, cells)
             files = part.column("_file")
             starts = np.array([version_at(name, 0, 0) for name in files.dictionary.to_pylist()], np.int64)
@@ -97,8 +100,16 @@ class JsonLines:
     def _of_change(self, batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
         """What is said of a change, as modes and texts, behind the table's columns."""
         return [(QUOTED, datetime_texts(batch.column("_commit_timestamp"), "s")), gtids(batch),
-                *((PLAIN, batch.column(name).cast(pa.string())) for name in ("_commit_version", "_seq")),
+                *((PLAIN, batch.column(name).cast(pa.string()))
+                  for name in ("_server_id", "_thread_id", "_commit_version", "_seq")),
                 *places(batch), (PLAIN, batch.column("_cascaded").cast(pa.string()))]
+
+    def _diffs(self, batch: pa.RecordBatch) -> list[Cells]:
+        """The JSON diffs of each update, if it has any, at its first row."""
+        texts = diffs_of_lines(batch)
+        cells = cells_of(PLAIN, texts)
+        cells.leave_out(texts.is_null().to_numpy(zero_copy_only=False))
+        return [cells]
 
     def _statement(self, batch: pa.RecordBatch) -> list[Cells]:
         """What is behind the change, if the feed has it; it comes last."""
@@ -115,7 +126,8 @@ class JsonLines:
         steps = Steps(self.operations).text(f'{{"table":{quoted(".".join(self._table))},"op":"').operation().text('",')
         for number, name in enumerate(_OF_CHANGE, n):
             steps.value(name, number, modes[number], last=name == _OF_CHANGE[-1])
-        if len(modes) > n + len(_OF_CHANGE):
+        diffs = n + len(_OF_CHANGE)
+        if len(modes) > diffs + 1:
             steps.member("statement", len(modes) - 1, modes[-1])
         members = self._members(modes)
         steps.text(',"key":')
@@ -124,10 +136,16 @@ class JsonLines:
         else:
             steps.text("null")
         steps.text(',"before":').image(BEFORE, members)
-        return steps.text(',"after":').image(AFTER, members).text("}\n")
+        return steps.text(',"after":').image(AFTER, members).member("diffs", diffs, modes[diffs]).text("}\n")
 
     def _members(self, modes: Sequence[int]) -> list[tuple[str, int, int]]:
         return [(name, number, modes[number]) for number, name in enumerate(self._columns)]
+
+
+def diffs_of_lines(batch: pa.RecordBatch) -> pa.Array:
+    """The JSON diffs of updates, which the feed has with the row after an update, at the row before it."""
+    texts = batch.column("_diffs")
+    return pa.concat_arrays([texts.slice(1), pa.nulls(min(1, len(texts)), texts.type)])
 
 
 def gtids(batch: pa.RecordBatch) -> tuple[int, pa.Array]:

@@ -51,7 +51,8 @@ class ChosenRows:
         memory, first, n = ImageMemory([batch.file, *self._inflated]), 0, batch.n
         while first < batch.n:
             part = slice(*np.searchsorted(changes, [first, first + n]).tolist())
-            reader = ImageReader(memory, self._reading.layouts, self._wanted, part.stop - part.start)
+            reader = ImageReader(memory, self._reading.layouts, self._wanted, part.stop - part.start,
+                                 raw_diffs=True)
             try:
                 reader.read(pointers[part], together=n == 1)
             except ChunkTooLarge:

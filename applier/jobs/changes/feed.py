@@ -17,6 +17,8 @@
                               events of a compressed transaction have one _pos, that of its payload
     _cascaded                 whether foreign keys made it; the event is then that of the change that they follow
     _present                  the columns that the image has; null if it has all
+    _diffs                    the JSON diffs that the image has instead of documents, as SQL by column in a JSON object
+                              (JsonDiffs); these columns are null and not in _present. Null if it has none
 
 An update is two rows, the one before it first.
 """
@@ -32,15 +34,15 @@ from applier.apply.tables.logged_table import LoggedTable, TableReading
 from applier.apply.tables.table_maps import BATCH_ROWS
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
-from applier.binlog.rows.image_pointers import layouts_of
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.columns.values import finish_column
-from applier.errors import UnsupportedEvent
+from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile
 from applier.jobs.changes.chosen_rows import ChosenRows
 from applier.jobs.changes.columns import as_type
 from applier.jobs.changes.event_groups.groups import FileGroups
 from applier.jobs.changes.feed_kernel import describe
+from applier.jobs.changes.json_diffs import JsonDiffs
 from applier.jobs.changes.keys import ChosenKeys
 from applier.mysql.reader_values import as_shown
 from applier.schema.definition import TableDefinition
@@ -64,6 +66,7 @@ OF_CHANGES = pa.schema([
     pa.field("_row", pa.int32(), nullable=False),
     pa.field("_cascaded", pa.bool_(), nullable=False),
     pa.field("_present", pa.list_(pa.string())),
+    pa.field("_diffs", pa.string()),
 ])
 """What the feed says of a change."""
 ALL_PRESENT = pa.nulls(1 << 16, pa.list_(pa.string()))
@@ -101,7 +104,7 @@ class FeedTable:
         if self._chosen is None:
             binding = TableBinding(reading.plans, wanted, wanted,
                                    lambda batch: self._add(reading, batch, 0, batch.n, batch.after),
-                                   MOST_ROWS, in_one=True)
+                                   MOST_ROWS, raw_diffs=True, in_one=True)
         else:
             of_rows = ChosenRows(self._chosen, self._definition, reading, wanted, self._inflated)
             binding = TableBinding(reading.plans, of_rows.of_keys, of_rows.of_keys,
@@ -125,36 +128,36 @@ class FeedTable:
         rows = int(describe(first, end, batch.kinds, batch.places, batch.rows, batch.seqs, batch.before_rows,
                             batch.after_rows, batch.before_images, batch.images, _TYPES, types, places, numbers, seqs,
                             layouts))
-        arrays = [self._values(field, reading, images, rows) for field in self._schema
-                  if field.name not in OF_CHANGES.names]
+        places = places[:rows]
+        diffs = JsonDiffs({number: name for name, number in self._columns.items()}, reading.layouts, layouts[:rows],
+                          places, numbers[:rows])
+        try:
+            arrays = [self._values(field, reading, images, rows, diffs) for field in self._schema
+                      if field.name not in OF_CHANGES.names]
+        except ArchiveError as error:
+            raise error.at(file=batch.file.uri, table=self._definition.full_name) from None
         arrays += [
             pa.DictionaryArray.from_arrays(types[:rows], KINDS),
-            *self._groups.columns(places[:rows], seqs[:rows]), pa.array(places[:rows]), pa.array(numbers[:rows]),
-            NOT_CASCADED.slice(0, rows), self._present(reading, layouts[:rows], batch)]
+            *self._groups.columns(places, seqs[:rows]), pa.array(places), pa.array(numbers[:rows]),
+            NOT_CASCADED.slice(0, rows), self._present(reading, layouts[:rows]), diffs.texts()]
         self._emit(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
-    def _values(self, field: pa.Field, reading: TableReading, images: ImageBuffers, rows: int) -> pa.Array:
-        """A column of so many images, in memory of its own."""
+    def _values(self, field: pa.Field, reading: TableReading, images: ImageBuffers, rows: int,
+                diffs: JsonDiffs) -> pa.Array:
+        """A column of so many images, in memory of its own, with null in place of diffs."""
         number = self._columns.get(field.name, len(reading.plans))
         if number >= len(reading.plans):
             return pa.nulls(rows, field.type)
         column = self._definition.columns[number]
-        values = as_shown(finish_column(images.columns[number].arrow(rows), column, reading.table_map.types[number],
+        logged = diffs.without(number, images.columns[number].arrow(rows))
+        values = as_shown(finish_column(logged, column, reading.table_map.types[number],
                                         reading.table_map.metadata[number]), column.type)
         return as_type(pa.concat_arrays([values, values.slice(0, 0)]), field.type)
 
-    def _present(self, reading: TableReading, layouts: np.ndarray, batch: ChangeBatch) -> pa.Array:
-        """The columns that images of these layouts have, in the table's order. Raises UnsupportedEvent for one with a
-        JSON diff in a column of the feed."""
-        asked = set(self._columns.values())
+    def _present(self, reading: TableReading, layouts: np.ndarray) -> pa.Array:
+        """The columns of which images of these layouts have values, in the table's order."""
         known: list[list[str] | None] = [None]
-        for number, layout in enumerate(reading.layouts.known[1:], 1):
-            if not asked.isdisjoint(layout.diffs) and number in layouts:
-                first = int(np.argmax(layouts_of(batch.images) == number))
-                raise UnsupportedEvent("this update contains a JSON diff, not the whole document",
-                                       file=batch.file.uri, position=int(batch.places[first]),
-                                       row=int(batch.rows[first]), table=self._definition.full_name,
-                                       hint="ask for other columns, or give --complete")
+        for layout in reading.layouts.known[1:]:
             names = [self._names[column] for column in layout.present
                      if column in self._names and column not in layout.diffs]
             known.append(None if len(names) == len(self._names) else names)

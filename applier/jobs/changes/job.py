@@ -97,11 +97,6 @@ class ChangeFeed:
         versions, names = self._log.versions, self._log.names
         return key_columns(versions, names) if always_keyed(versions, names) else ()
 
-    @property
-    def uris(self) -> dict[str, str]:
-        """Where the log's files are, by name."""
-        return {file.name: file.uri for file in self._log.files.values()}
-
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
         outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""

@@ -59,4 +59,4 @@ def marker(schema: pa.Schema, statement: Statement, groups: FileGroups) -> pa.Re
     place, seq = np.array([statement.end[1] - 1]), np.array([statement.seq])
     return pa.RecordBatch.from_arrays([
         *of_columns, kinds, *groups.columns(place, seq), pa.array(groups.starts(place)), pa.array([0], pa.int32()),
-        pa.array([False]), ALL_PRESENT.slice(0, 1)], schema=schema)
+        pa.array([False]), ALL_PRESENT.slice(0, 1), pa.nulls(1, pa.string())], schema=schema)

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Protocol
+
+from applier.snapshot.manifest import BinlogPosition
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,22 @@ class TableCounts(TableRows):
     bytes_saved: int = 0
 
 
+class _HasTime(Protocol):
+    @property
+    def time(self) -> int: ...
+
+
+class _At:
+    """A result with a `time` in epoch seconds."""
+
+    @property
+    def at(self: _HasTime) -> datetime:
+        """The time as a datetime, in UTC."""
+        return _datetime(self.time)
+
+
 @dataclass(frozen=True)
-class TimeCounts(TableRows):
+class TimeCounts(_At, TableRows):
     """What was done to a table from this time on, epoch seconds, in `Summary.seconds_each` seconds."""
 
     time: int = 0
@@ -73,7 +90,7 @@ class ThreadCounts(ServerCounts):
 
 
 @dataclass(frozen=True)
-class LargeTransaction:
+class LargeTransaction(_At):
     """A transaction, [start, end) in a file, by the number of rows that it changed in each table.
 
     `thread_id` and `statement`, the first of its statements, and `group_id` are None if the log does not have them.
@@ -109,7 +126,7 @@ class LargeTransaction:
 
 
 @dataclass(frozen=True)
-class SummaryStatement:
+class SummaryStatement(_At):
     """DDL, with the session that it ran in. `user` is 'name'@'host' where the log has it: mostly for definers. `start`
     is where its event group begins, as --stop-position takes it."""
 
@@ -158,12 +175,25 @@ class SummaryFigures:
     n_statements: int
     logged_as_statements: tuple[LoggedAsStatements, ...]
     notes: tuple[str, ...]
+    end: BinlogPosition
     first_group_id: int | None = None
     last_group_id: int | None = None
 
     def to_json(self) -> dict[str, object]:
         """The summary as values of JSON; times as "2026-03-14T10:30:00+00:00"."""
-        return _as_json(dataclasses.asdict(self))  # type: ignore[return-value]  # a dict stays one
+        values = dataclasses.asdict(self)
+        del values["end"]  # `position` and `gtids` have it
+        return _as_json(values)  # type: ignore[return-value]  # a dict stays one
+
+    @property
+    def first_at(self) -> datetime | None:
+        """`first_time` as a datetime, in UTC."""
+        return None if self.first_time is None else _datetime(self.first_time)
+
+    @property
+    def last_at(self) -> datetime | None:
+        """`last_time` as a datetime, in UTC."""
+        return None if self.last_time is None else _datetime(self.last_time)
 
     @property
     def partial_updates(self) -> int:
@@ -238,4 +268,8 @@ def _as_json(value: object) -> object:
 
 
 def _time(time: int | None) -> str | None:
-    return None if time is None else datetime.fromtimestamp(time, UTC).isoformat()
+    return None if time is None else _datetime(time).isoformat()
+
+
+def _datetime(time: int) -> datetime:
+    return datetime.fromtimestamp(time, UTC)

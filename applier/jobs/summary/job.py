@@ -58,14 +58,14 @@ def summarize(options: SummaryOptions, progress: Progress | None = None) -> Summ
             note("changes that are logged as statements are counted for all threads")
     if totals.forgot_threads:
         note(f"there are more than {MOST_THREADS:,} threads: of those with few rows, some are not counted in full")
-    last = span.files[-1]
+    last, end = span.files[-1], span.end_position(None)
     times = [time for outline in span.files for time in (outline.first_timestamp, outline.last_timestamp)
              if time is not None]
     return Summary(
         files=tuple(outline.name for outline in span.files),
         bytes=sum(outline.end - outline.start for outline in span.files),
         position=f"{last.name}:{last.end}",
-        gtids=span.end_position(None).gtid_set,
+        gtids=end.gtid_set,
         server=last.format.server_version,
         first_time=min(times, default=None),
         last_time=max(times, default=None),
@@ -82,9 +82,10 @@ def summarize(options: SummaryOptions, progress: Progress | None = None) -> Summ
         n_statements=statements.n_found,
         logged_as_statements=statements.changes(),
         notes=tuple(notes),
+        end=end,
         first_group_id=next((outline.first_group_id for outline in span.files if outline.first_group_id is not None),
                             None),
-        last_group_id=span.end_position(None).group_id,
+        last_group_id=end.group_id,
     )
 
 

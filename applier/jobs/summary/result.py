@@ -13,6 +13,9 @@ class Summary(SummaryFigures):
     """What a part of an archive did. Counts are of row changes as the log has them, those that were rolled back
     included; times are epoch seconds, of event groups.
 
+    `end` is the position where the log ends, as `stop` and `after` take it: str(end) is `position`, and end.gtids is
+    the GtidSet of `gtids`. `first_at`, `last_at`, and `at` of everything that has a `time` are datetimes.
+
     `groups` are all event groups, `transactions` those that changed rows of the tables. `rows`, and each of `tables`,
     `by_time`, `servers` and `threads`, have `inserts`, `updates`, `deletes`, and `rows` for all three; `tables` have
     `partial_updates`, `documents` and `bytes_saved`, too (TableCounts), and the summary their sums. `tables`,

@@ -1,5 +1,7 @@
 """`applier.changes`: which changes, in which shape, of which part of the log."""
 
+import json
+import re
 import shutil
 from datetime import UTC, datetime
 
@@ -9,6 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 import applier
+from applier import cli
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
@@ -18,7 +21,7 @@ from tests.support.real_server import Case
 pytestmark = pytest.mark.slow
 
 OF_CHANGES = ["_change_type", "_commit_version", "_seq", "_commit_timestamp", "_gtid", "_server_id",
-              "_thread_id", "_file", "_pos", "_row", "_cascaded", "_present"]
+              "_thread_id", "_file", "_pos", "_row", "_cascaded", "_present", "_diffs"]
 
 
 def kinds(changes):
@@ -165,15 +168,21 @@ def test_values_that_an_alter_converts_are_told(tmp_path):
     assert changes.schema.names[:3] == ["id", "w", "v"]
 
 
-def test_json_diffs_are_refused_only_where_their_column_is_asked_for():
-    """JD-TYPE: an after-image with a diff does not have the document."""
-    case = Case("json-partial-full")
-    with pytest.raises(applier.UnsupportedEvent, match="not the whole document") as caught:
-        applier.changes(case.binlogs, "js.small").to_arrow()
-    assert caught.value.position and caught.value.table == "js.small"
-    changes = applier.changes(case.binlogs, "js.small", columns=["id"])
-    names = [row["_present"] for row in changes.to_arrow().to_pylist() if row["_present"] is not None]
-    assert names and all("id" in present for present in names)
+@pytest.mark.parametrize("mode", ["full", "noblob", "minimal"])
+def test_json_diffs_are_those_that_show_prints(mode, capsys):
+    """JD-TYPE, JD-SHOW: an after-image with a diff does not have the document."""
+    case = Case(f"json-partial-{mode}")
+    rows = applier.changes(case.binlogs, "js.small").to_arrow().to_pylist()
+    found = [json.loads(row["_diffs"]) for row in rows if row["_diffs"] is not None]
+    assert found and all(row[name] is None and name not in row["_present"]
+                         for row in rows if row["_diffs"] for name in json.loads(row["_diffs"]))
+    assert cli.main(["show", *map(str, case.binlogs), "--format", "json", "--tables", "js.small"]) == 0
+    shown = []
+    for line in capsys.readouterr().out.splitlines():
+        shown += [value for value in (json.loads(line).get("after") or {}).values()
+                  if value and re.match(r"JSON_[A-Z_]+\(", value)]
+    assert [re.sub(r"`\w+`", "@", text) for one in found for text in one.values()] == [
+        re.sub(r"@\d+", "@", text) for text in shown]
 
 
 def test_names_that_the_feed_has_itself(tmp_path):

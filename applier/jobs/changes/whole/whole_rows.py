@@ -140,7 +140,8 @@ class WholeRows:
                   if field.name in names else pa.nulls(len(rows), field.type)
                   for field in self._log.schema if field.name not in OF_CHANGES.names]
         arrays += [pa.DictionaryArray.from_arrays(kinds, KINDS), *groups.columns(places, seqs),
-                   pa.array(places), pa.array(numbers), pa.array(by_foreign_keys), ALL_PRESENT.slice(0, len(rows))]
+                   pa.array(places), pa.array(numbers), pa.array(by_foreign_keys), ALL_PRESENT.slice(0, len(rows)),
+                   pa.nulls(len(rows), pa.string())]
         return pa.RecordBatch.from_arrays(arrays, schema=self._log.schema)
 
 

@@ -71,7 +71,8 @@ def test_stdout_has_the_changes_of_all_tables_in_the_order_of_the_log(capfdbinar
     assert orders == lines(capfdbinary, "--binlogs", ARCHIVE, "--table", "shop.orders")
     assert orders[0] == {
         "table": "shop.orders", "op": "insert", "ts": orders[0]["ts"],
-        "gtid": "20810cc3-e548-11f1-a5e4-02fc00000001:14", "commit_version": orders[0]["commit_version"],
+        "gtid": "20810cc3-e548-11f1-a5e4-02fc00000001:14", "server_id": 23421, "thread_id": 10,
+        "commit_version": orders[0]["commit_version"],
         "seq": orders[0]["seq"], "file": "binlog.000001", "pos": 115895, "row": 0,
         "cascaded": False, "key": {"id": 1}, "before": None, "after": orders[0]["after"]}
 

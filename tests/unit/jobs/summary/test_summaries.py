@@ -56,6 +56,21 @@ def test_what_happened_at_a_glance(archive):
     assert (summary.first_time, summary.last_time) == (NOON, NOON + 3540)
 
 
+def test_times_gtids_and_the_end_are_values(archive):
+    summary = applier.summary(archive)
+    noon = datetime(2026, 3, 14, 12, tzinfo=UTC)
+    assert (summary.first_at, summary.last_at) == (noon, noon.replace(minute=59))
+    assert [step.at.minute for step in summary.times] == [0, 7, 59]
+    assert [one.at for one in summary.largest] == [noon.replace(minute=7), noon, noon.replace(minute=59)]
+    assert [one.at.minute for one in summary.statements] == [0, 59]
+    assert (str(summary.end), str(summary.end.gtids), summary.end.time) == (
+        summary.position, summary.gtids, summary.last_at)
+    assert applier.summary(archive, stop=summary.end).rows == summary.rows
+    assert "end" not in summary.to_json()
+    later = applier.summary(archive, start=noon.replace(year=2027))
+    assert later.transactions == 0 and later.end == summary.end
+
+
 def test_a_part_of_the_log_and_some_tables(archive):
     largest = applier.summary(archive).largest[0]
     at = {"start": (largest.file, largest.start), "stop": (largest.file, largest.end)}
