@@ -147,17 +147,18 @@ class NothingElse:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GroupMembership:
     """All units of a foreign-key `group`, in log order. The unit belongs to it in the range of the log from
-    `start` to before `end` (positions: file, offset), in which this version applies; `unfollowed` are the columns to
-    which foreign keys refer that nothing follows."""
+    `start` to before `end` (positions: file, offset), in which this version applies, and never if the table is
+    `filtered_out` by its name there; `unfollowed` are the columns to which foreign keys refer that nothing follows."""
 
     group: int
     start: tuple[int, int]
     end: tuple[int, int] | None
+    filtered_out: bool = False
     unfollowed: frozenset[tuple[int, ...]] = frozenset()
 
     def holds_at(self, position: tuple[int, int]) -> bool:
-        """Return whether the version applies at a position."""
-        return self.start <= position and (self.end is None or position < self.end)
+        """Return whether the unit belongs to the group at a position."""
+        return not self.filtered_out and self.start <= position and (self.end is None or position < self.end)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -48,7 +48,7 @@ def definition_check(table_map: ColumnsInLog, definition: TableDefinition,
     converted to it; else the error to stop with. Without `same_columns` either side may have more columns at its end.
 
     A server does not compare signs, character sets, or fractional digits in the same bytes: if no conversions are
-    allowed, they are compared here.
+    allowed, they are compared here, character sets only if the source's table cannot have others.
     """
     if same_columns and len(table_map.types) - _hashes(table_map, definition) != len(definition.columns):
         return _stop(f"the log's rows have {len(table_map.types)} columns, the table has {len(definition.columns)}",
@@ -61,7 +61,7 @@ def definition_check(table_map: ColumnsInLog, definition: TableDefinition,
             logged = type_in_log(wire_type, metadata, unsigned) + f"({dimensions})" * (dimensions is not None)
             return _stop(f"column {number}, {column.name}, cannot be converted from type '{logged}' to type "
                          f"'{column.type.sql()}'", definition, why or _GIVE_DEFINITION)
-    if allowed.any:
+    if allowed.any or definition.other_charsets:
         return None
     for column, collation in zip(definition.columns, table_map.collations(definition.flavour), strict=False):
         charset = _charset(collation)

@@ -151,6 +151,10 @@ def is_variable(column: Column) -> bool:
 
 _BY_BYTES = re.compile(r"(_FORMAT|\b(CONV|BIN|OCT))\s*\(", re.IGNORECASE)
 """Functions that MySQL's wide character sets take byte by byte."""
+_BY_BYTES_IN_DOCUMENTS = re.compile(
+    r"\bJSON_.*\b((HEX|FORMAT|SPACE|DAYNAME|MONTHNAME|ADDTIME|SUBTIME|TIMESTAMPADD|SOUNDEX|TO_BASE64|INET6?_NTOA|CHARSET|"
+    r"COLLATION)\s*\(|INTERVAL\b)", re.IGNORECASE | re.DOTALL)
+"""Functions whose text documents take byte by byte, as it is in the table's character set."""
 
 
 def generated_values(column: Column, definition: TableDefinition, values: Stored, n: int,
@@ -160,7 +164,8 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
     if definition.flavour == "mysql" and definition.charset in WIDE and column.type.base in BINARY and \
             calls_functions(column.expression or ""):
         raise NotComputable(f"bytes of text that functions make in a table in {definition.charset}")
-    if definition.flavour == "mysql" and definition.charset in WIDE and _BY_BYTES.search(column.expression or ""):
+    if definition.flavour == "mysql" and definition.charset in WIDE and any(
+            functions.search(column.expression or "") for functions in (_BY_BYTES, _BY_BYTES_IN_DOCUMENTS)):
         raise NotComputable(f"text that MySQL writes byte by byte in a table in {definition.charset}")
     within = _of_generated(session or Session(definition.flavour), definition)
     return _computed(column, row_columns(definition, values, n, within), n, within)

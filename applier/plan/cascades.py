@@ -174,6 +174,7 @@ def _grouped(history: SchemaHistory, edges: list[_Edge], live: set[_Edge], chain
             groups.join(chains[edge.child.id], chains[edge.parent.id])
     return {number: GroupedVersion(
         GroupMembership(group=groups.of(chains[number]), start=version.start, end=version.end,
+                        filtered_out=not history.is_wanted(version),
                         unfollowed=frozenset(unfollowed.get(number, ()))), parts.get(number, ()))
         for number, version in grouped.items()}
 

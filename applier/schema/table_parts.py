@@ -128,7 +128,8 @@ class TableParts:
     """What a table is made of.
 
     `charset` and `collation` are the table's defaults; every column with characters has its own. `first_number` is
-    what AUTO_INCREMENT gives the next row at the least.
+    what AUTO_INCREMENT gives the next row at the least. `other_charsets`: the source's table may have other character
+    sets, because the statement that made it was logged without them (applier.schema.ddl.create_table).
     """
 
     database: str
@@ -145,3 +146,4 @@ class TableParts:
     first_number: int = 1
     checks: tuple[Check, ...] = ()
     options: Options = ()
+    other_charsets: bool = False

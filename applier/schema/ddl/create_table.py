@@ -37,6 +37,10 @@ from applier.schema.partitions import Partitioning
 from applier.schema.table_options import TABLE_OPTIONS, with_options
 from applier.schema.table_parts import KeyPart
 
+_WITHOUT_CHARSET = frozenset({"ANSI", "DB2", "MAXDB", "MSSQL", "MYSQL323", "MYSQL40", "NO_TABLE_OPTIONS", "ORACLE",
+                              "POSTGRESQL"})
+"""The sql_modes of MariaDB in which the server shows a table without its character set."""
+
 
 @dataclass(slots=True)
 class TableWords:
@@ -191,4 +195,12 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
                            SEQUENCE if words.sequence else words.engine,
                            context.flavour, resolve_foreign_keys(foreign, (), database, name),
                            words.partitioning, versioning, words.auto_increment or 1, checks,
-                           with_options((), words.options))
+                           with_options((), words.options), _may_lack_charsets(words, database, context))
+
+
+def _may_lack_charsets(words: TableWords, database: str, context: StatementContext) -> bool:
+    """Return whether this may be a CREATE TABLE … SELECT of MariaDB's, logged in a sql_mode in which that does not name
+    the table's character set, and in some its columns'. Replicas take the database's, and text as the bytes that the
+    log has (seen on 10.11). Where the database's is not known, the log's columns still have to agree with the guess."""
+    return (context.flavour == "mariadb" and database in context.databases and words.charset is None
+            and words.collation is None and not _WITHOUT_CHARSET.isdisjoint(context.sql_mode.split(",")))

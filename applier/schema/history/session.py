@@ -14,6 +14,9 @@ _SQL_MODES = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 2
 # MariaDB's modes in which words, brackets or an empty text mean something else; MySQL's modes of these bits meant no
 # more than their parts, or other things.
 _MARIADB_MODES = {1 << 9: "ORACLE", 1 << 10: "MSSQL", 1 << 12: "MAXDB", 1 << 32: "EMPTY_STRING_IS_NULL"}
+# MariaDB's modes in which CREATE TABLE … SELECT is logged without the table's character set.
+_MARIADB_MODES |= {1 << 8: "POSTGRESQL", 1 << 11: "DB2", 1 << 14: "NO_TABLE_OPTIONS", 1 << 16: "MYSQL323",
+                   1 << 17: "MYSQL40", 1 << 18: "ANSI"}
 # Modes that change how ALTER converts values: the bits from 32 on differ between the servers.
 _VALUE_MODES = {1 << 19: "NO_AUTO_VALUE_ON_ZERO", 1 << 21: "STRICT_TRANS_TABLES", 1 << 22: "STRICT_ALL_TABLES",
                 1 << 23: "NO_ZERO_IN_DATE", 1 << 24: "NO_ZERO_DATE", 1 << 25: "ALLOW_INVALID_DATES",

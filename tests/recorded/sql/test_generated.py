@@ -64,3 +64,37 @@ def test_generated_columns_hold_what_the_server_holds(flavour, sql_mode):
         assert all(map(is_equal, held(made), case["values"], [made.type] * 3)), \
             (case["create"], held(made), case["values"])
     assert computed > n * 0.6, (computed, n)
+
+
+IN_DOCUMENTS = [  # the columns' set, an expression, what MySQL 9.7 has where a is '7', or that it is not computed
+    ("utf16", "JSON_ARRAY(12, a)", '[12, "\\u00007"]'), ("utf16le", "JSON_ARRAY(a)", '["7\\u0000"]'),
+    ("utf32", "JSON_OBJECT('k', a)", '{"k": "\\u0000\\u0000\\u00007"}'), ("ucs2", "JSON_ARRAY('b')", '["b"]'),
+    ("ucs2", "JSON_SET('{}', '$.a', a)", '{"a": "\\u00007"}'), ("latin1", "JSON_ARRAY(a)", '["7"]'),
+    ("utf16", "JSON_ARRAY_APPEND('[1]', '$', UPPER(a))", '[1, "\\u00007"]'),
+    ("utf16", "JSON_ARRAY(CONCAT(a, 'b'))", '["\\u00007\\u0000b"]'), ("utf16", "JSON_QUOTE(a)", '"7"'),
+    ("utf16", "JSON_ARRAY(CAST(a AS CHAR))", '["7"]'), ("utf16", "JSON_ARRAY(CONVERT(a USING utf16))", "refused"),
+    ("utf16", "JSON_ARRAY(HEX(a))", "refused"), ("utf16", "JSON_ARRAY(DATE'2001-01-01' + INTERVAL 1 DAY)", "refused"),
+]
+
+
+def in_document(charset, expression, text):
+    """A generated column's value where `a` is this text."""
+    [change] = parse_statement(f"CREATE TABLE t (a TEXT, g TEXT CHARACTER SET utf8mb4 AS ({expression})) "
+                               f"CHARACTER SET {charset}", default_database="d", flavour="mysql")
+    try:
+        made = generated_values(change.definition.column("g"), change.definition, {"a": pa.array([text])}.__getitem__,
+                                1, Session("mysql", ""))
+        return made[0].as_py()
+    except NotComputable:
+        return "refused"
+
+
+@pytest.mark.parametrize(("charset", "expression", "expected"), IN_DOCUMENTS)
+def test_documents_of_mysql_take_the_bytes_of_wide_text_for_utf8(charset, expression, expected):
+    assert in_document(charset, expression, "7") == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [("ł", '["\\u0001B"]'), ("쎩", '["é"]'), ("é", "refused")])
+def test_wide_text_whose_bytes_are_no_ascii_in_documents(text, expected):
+    """A server gives an error for bytes that are not UTF-8."""
+    assert in_document("utf16", "JSON_ARRAY(a)", text) == expected

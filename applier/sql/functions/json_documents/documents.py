@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, TEMPORAL
+from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import WIDE, by_distinct
 from applier.sql.casting.values import convert_values
@@ -414,6 +415,16 @@ def _as_base64(data: bytes, code: int) -> str:
     return f'"base64:type{code}:{base64.b64encode(data).decode()}"'
 
 
+def _misread(value: Value) -> pa.Array:
+    """Text in a wide character set as MySQL has it in documents: it takes the bytes for UTF-8 (seen on 9.7)."""
+    if value.type.collation is None:
+        raise NotComputable(f"a function's text in {value.type.charset} in a document")
+    try:
+        return bytes_of_text(value.values, value.type.charset or "").cast(pa.string())
+    except pa.ArrowInvalid:
+        raise NotComputable(f"text in {value.type.charset} in a document, whose bytes are not UTF-8") from None
+
+
 def as_part(value: Value, session: Session) -> Value:
     """A value as a part of a document, as its text."""
     if value.is_null:
@@ -426,6 +437,8 @@ def as_part(value: Value, session: Session) -> Value:
         raise NotComputable("a boolean in a document, which is 1 once it has been stored")
     elif value.type is BOOL:
         made = pc.if_else(pc.equal(value.values, 0), "false", "true")
+    elif value.is_text and session.flavour == "mysql" and value.type.charset in WIDE:
+        made = by_distinct(_misread(value), quoted)
     elif value.is_text and (session.flavour == "mysql" or value.type.base != "longtext" or not value.is_column):
         made = by_distinct(value.values, quoted)
     elif value.type.base == "double" and session.flavour == "mysql":

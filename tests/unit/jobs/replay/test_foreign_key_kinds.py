@@ -1,6 +1,7 @@
 """AP-FK as classes: what happens × how tables refer to each other × flavour × image × route × engine × tasks."""
 
 import itertools
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
+from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
@@ -122,12 +124,43 @@ def test_what_foreign_keys_do(shape, action, tmp_path):
                 assert held(log, output, cores, route) == wanted, output.name
 
 
-def held(log, output, cores, route):
+def held(log, output, cores, route, **options):
     """The rows of a replay, by table."""
-    replay_with(ThisProcess(cores), ReplayOptions((str(log),), str(output), route=route))
+    replay_with(ThisProcess(cores), ReplayOptions((str(log),), str(output), route=route, **options))
     return {table.name: sorted((tuple(row.values()) for file in table.files
                                 for row in pq.read_table(output / file.path).to_pylist()), key=repr)
             for table in manifest.load(str(output)).tables}
+
+
+RENAMED = {  # the table that goes to another name, which is filtered out; what the others have in the end
+    "p": {"c": [(2, 2), (3, 3)], "g": [(2, 2), (3, 3)]},
+    "c": {"p": [(3,)], "g": [(2, 2), (3, 3)]},
+    "g": {"p": [(3,)], "c": [(3, 3)]},
+}
+
+
+@pytest.mark.parametrize("other", ["d.away", "e.away"])
+@pytest.mark.parametrize("table", RENAMED)
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_tables_that_are_renamed_to_an_ignored_name(flavour, table, other, tmp_path):
+    """AP-FK, AP-FILT: from there on the foreign keys of the table and to it do nothing, as if it was never there."""
+    tables = {"p": "id INT PRIMARY KEY",
+              "c": "id INT PRIMARY KEY, r INT UNIQUE, FOREIGN KEY (r) REFERENCES d.p (id) ON DELETE CASCADE",
+              "g": "id INT PRIMARY KEY, r INT, FOREIGN KEY (r) REFERENCES d.c (r) ON DELETE CASCADE"}
+    with BinlogWriter(tmp_path / "binlog.000001", flavour=flavour) as log:
+        below = [(1, 1), (2, 2), (3, 3)]
+        definitions = write_rows(log, tables, {"p": [(1,), (2,), (3,)], "c": below, "g": below}, flavour)
+        with log.transaction():
+            log.rows(RowChanges(definitions["p"], image(definitions["p"], (1,))))
+        log.query("CREATE DATABASE e")
+        log.query(f"RENAME TABLE d.{table} TO {other}")
+        database, name = other.split(".")
+        parent = replace(definitions["p"], database=database, name=name) if table == "p" else definitions["p"]
+        with log.transaction():
+            log.rows(RowChanges(parent, image(parent, (2,))))
+    for route in ("walk", "shuffle"):
+        assert held(tmp_path / "binlog.000001", tmp_path / route, 2, route,
+                    filter=TableFilter(ignored=((database, name),))) == RENAMED[table]
 
 
 ONE_COLUMN = ("id INT PRIMARY KEY, r INT, CONSTRAINT {1} FOREIGN KEY (r) REFERENCES d.p (id) ON DELETE SET NULL, "
