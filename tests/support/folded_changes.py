@@ -42,7 +42,7 @@ def fold(changes: pa.Table, columns: list[str], key: tuple[str, ...], begun: Ite
     kinds = changes["_change_type"].cast(pa.string()).to_pylist()
     if complete:
         kinds = ["truncate" if kind == "alter" else kind for kind in kinds]
-    if changes["_diffs"].null_count < len(changes):
+    if "_diffs" in changes.column_names and changes["_diffs"].null_count < len(changes):
         raise CannotFold("JSON diffs instead of documents")
     present = [frozenset(columns if names is None else names) for names in changes["_present"].to_pylist()]
     images = chain((("insert", frozenset(columns), row) for row in begun),

@@ -39,13 +39,16 @@ def marks() -> list:
     return found
 
 
-def sample_of(mapped, event) -> bytes:
-    """The beginning of an event, which may be from within a compressed one, as a sample has it."""
-    in_file = mapped.array[event.position : event.position + 4096].tobytes()
-    if in_file[4] not in COMPRESSED:
-        return in_file[: event.size]
-    header = (event.timestamp, event.type, event.server_id, event.size, event.end_log_pos, event.flags)
-    return (struct.pack("<IBIIIH", *header) + bytes(event.body))[:4096]
+def sample_of(mapped, event, checksum) -> bytes:
+    """The beginning of an event, which may be from within a compressed one, as a sample has it, but for the bytes that
+    it stands for."""
+    in_file, size = mapped.array[event.position : event.position + 512].tobytes(), event.size
+    if in_file[4] in COMPRESSED:
+        header = (event.timestamp, event.type, event.server_id, event.size, event.end_log_pos, event.flags)
+        in_file = (struct.pack("<IBIIIH", *header) + bytes(event.body))[:512]
+    else:
+        size -= 4 * checksum
+    return in_file[:9] + size.to_bytes(4, "little") + in_file[17:size]
 
 
 @pytest.mark.by_turns(one_in=2)
@@ -96,9 +99,9 @@ def test_it_finds_what_reading_every_event_finds(path):
         assert table.has_diffs == (table.body in diffs)
         assert table.lacked_columns & (1 << len(parse_table_map(table.body).types)) - 1 == lacked.get(table.body, 0)
         kept = outline.samples.of(number)
-        assert len(kept) <= 64 and len(kept) >= min(len(rows), 32)
-        samples = {sample_of(mapped, event) for event in rows}
-        assert set(kept) <= samples
+        assert min(len(rows), 32) <= len(kept) <= 512
+        samples = {sample_of(mapped, event, outline.format.checksum) for event in rows}
+        assert {sample[:9] + sample[13:] for sample in kept} <= samples
     assert outline.n_row_events == sum(map(len, found.values()))
     assert outline.row_bytes == sum(event.size for rows in found.values() for event in rows)
     assert outline.gtids == executed
