@@ -185,7 +185,7 @@ class Outlining:
                  for outline in outlines if outline.torn and not outline.stopped]
         if is_last:
             check_reached(stop, outlines[-1])
-            notes += notes_on_stop(stop.position, outlines[-1])
+            notes += notes_on_stop(self._options.stop_position, outlines[-1])
         notes += notes_on_ends(outlines)
         span, groups = resolve_prepared_transactions(span, base.prepared if base is not None else ())
         if groups:
