@@ -30,7 +30,7 @@ _MARIADB_FLAGS = (32, Text.DDL), (4, Text.TRANS), (16, Text.WAITED)
 _STANDALONE, _GROUP_COMMIT, _PARALLEL, _XA_PREPARED, _XA_COMPLETED = 1, 2, 8, 64, 128
 _START_ALTER, _COMMIT_ALTER, _ROLLBACK_ALTER, _THREAD = 2, 4, 8, 16
 """Extra flags."""
-_LEAST_MARIADB, _PADDED_MARIADB = 13, 19
+_LEAST_MARIADB = 13
 
 
 @inline
@@ -61,7 +61,7 @@ def put_mariadb_gtid(out, start, body, stop, state):
     at += (2 if extra & 1 else 1) if at < stop else 0
     altered = at
     at += 8 if extra & (_COMMIT_ALTER | _ROLLBACK_ALTER) else 0
-    if (4 if extra & _THREAD else 0) > max(stop, body + _PADDED_MARIADB) - at:
+    if (4 if extra & _THREAD else 0) > stop - at:
         return Status.NEED_DETAILS
     domain, server, number = np.int64(load_u32(body + 8)), np.int64(event_header(start).server_id), load_u64(body)
     if state.is_short == 0:
