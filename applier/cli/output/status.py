@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from applier.cli.output.grids import Grid, result_console
+from applier.cli.output.grids import Grid
 from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, words
 from applier.jobs.replay.result import ReplayResult
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
     from applier.jobs.publish.result import PublishedAsOf
     from applier.jobs.verify.files import Verified
 
-def print_result(result: ReplayResult) -> None:
+
+def _print_replayed(console: ResultConsole, result: ReplayResult) -> None:
     """Print a line for each table with its row changes, then the snapshot's position and the time it took."""
-    console = result_console()
     for note in result.notes:
         console.say((note, "yellow"))
     for table in result.tables:
@@ -58,6 +57,9 @@ def print_result(result: ReplayResult) -> None:
     console.say(f"{result.changes:,} row changes in {total:.1f} s" + (f" ({phases})" if phases else ""))
 
 
+REPLAYED = Result(_print_replayed)
+
+
 def _print_report(console: ResultConsole, report: Report) -> None:
     """Print the result of a run, and the first conflicts that it suppressed."""
     if report.conflicts:
@@ -69,7 +71,7 @@ def _print_report(console: ResultConsole, report: Report) -> None:
         grid.print(console)
         if len(report.conflicts) < report.result.conflicts:
             console.say(f"… and {report.result.conflicts - len(report.conflicts):,} more")
-    print_result(report.result)
+    _print_replayed(console, report.result)
 
 
 def _report_document(report: Report) -> dict[str, object]:
@@ -80,9 +82,8 @@ REPORT = Result(_print_report, _report_document)
 """The contents of `_report.json`, and the first conflicts."""
 
 
-def print_imported(result: ReplayResult) -> None:
+def _print_imported(console: ResultConsole, result: ReplayResult) -> None:
     """Print a line for each table of a dump, then the snapshot's position and the time it took."""
-    console = result_console()
     grid = Grid("table", "rows", "files")
     for table in result.tables:
         grid.add(f"{table.database}.{table.name}", table.rows, table.files_written)
@@ -93,11 +94,7 @@ def print_imported(result: ReplayResult) -> None:
     console.say(f"{sum(table.rows for table in result.tables):,} rows in {sum(result.seconds.values()):.1f} s")
 
 
-def print_exported(output: str, rows: int, files: int, size: int) -> None:
-    """Print how much was exported, and how to load it."""
-    console = result_console()
-    console.say(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB")
-    console.say("to load it: ", (f"sh {shlex.quote(f'{output}/_load.sh')} -h HOST -u USER -p", "bold"))
+IMPORTED = Result(_print_imported)
 
 
 def _print_verified(console: ResultConsole, verified: Verified) -> None:
