@@ -18,7 +18,7 @@ from applier.schema.table_filter import TableFilter, one_table
 from applier.snapshot.manifest import BinlogPosition
 
 if TYPE_CHECKING:
-    from applier.jobs.changes.job import ChangeFeed
+    from applier.jobs.changes.change_feed import ChangeFeed
 
 
 class Changes(Stream):

@@ -56,25 +56,9 @@ class Copy:
 def copy_of(name: str, open_stream: _OpenStream) -> Copy:
     """The copy of this name, made of a stream where nobody here has it. Errors: those of the stream, OSError (ENOSPC
     where the disk has no room for it), ArchiveError for more than MOST_BYTES."""
-    directory = _directory()
-    while directory is not None:
-        path = f"{directory}/{name}"
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        except FileNotFoundError:  # the last one who used it removed the directory
-            directory = _directory()
-            continue
-        try:
-            if _is_whole(descriptor, path, open_stream):
-                return Copy(descriptor, path)
-        except BaseException as error:
-            os.close(descriptor)
-            if not isinstance(error, _NoLocksError):
-                raise
-            _remove(path)
-            directory = None
-        else:
-            os.close(descriptor)
+    shared = _shared(name, os.O_RDONLY, lambda descriptor, path: _is_whole(descriptor, path, open_stream))
+    if shared is not None:
+        return shared
     with tempfile.TemporaryFile(prefix="binlog-", dir=temporary_directory()) as file:
         _write(file, open_stream)
         return Copy(os.dup(file.fileno()), None)
@@ -83,31 +67,45 @@ def copy_of(name: str, open_stream: _OpenStream) -> Copy:
 def sparse_copy(name: str, n_bytes: int) -> Copy:
     """The copy of this name, of so many bytes, which its users fill. Its descriptor can write; what nobody has written
     is zeros, and takes no room. Errors: OSError."""
+    def is_sized(descriptor: int, path: str) -> bool:
+        _lock(descriptor, fcntl.LOCK_SH)
+        if not os.fstat(descriptor).st_nlink:
+            return False
+        if os.fstat(descriptor).st_size != n_bytes:
+            _remove_unused(os.path.dirname(path))
+            os.ftruncate(descriptor, n_bytes)
+        return True
+
+    shared = _shared(name, os.O_RDWR, is_sized)
+    if shared is not None:
+        return shared
+    with tempfile.TemporaryFile(prefix="binlog-", dir=temporary_directory()) as file:
+        os.ftruncate(file.fileno(), n_bytes)
+        return Copy(os.dup(file.fileno()), None)
+
+
+def _shared(name: str, access: int, is_ready: Callable[[int, str], bool]) -> Copy | None:
+    """The copy of this name that the user's processes share, opened with this access; None where there cannot be one.
+    `is_ready` locks the file of a descriptor and a path, and returns False if another process has removed it."""
     directory = _directory()
     while directory is not None:
         path = f"{directory}/{name}"
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        except FileNotFoundError:  # the last one who used it removed the directory
+            descriptor = os.open(path, access | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except FileNotFoundError:  # the last user removed the directory
             directory = _directory()
             continue
         try:
-            _lock(descriptor, fcntl.LOCK_SH)
-            if os.fstat(descriptor).st_nlink:
-                if os.fstat(descriptor).st_size != n_bytes:
-                    _remove_unused(directory)
-                    os.ftruncate(descriptor, n_bytes)
+            if is_ready(descriptor, path):
                 return Copy(descriptor, path)
-        except _NoLocksError:
-            _remove(path)
-            directory = None
-        except BaseException:
+        except BaseException as error:
             os.close(descriptor)
-            raise
+            if not isinstance(error, _NoLocksError):
+                raise
+            _remove(path)
+            return None
         os.close(descriptor)
-    with tempfile.TemporaryFile(prefix="binlog-", dir=temporary_directory()) as file:
-        os.ftruncate(file.fileno(), n_bytes)
-        return Copy(os.dup(file.fileno()), None)
+    return None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
-from applier.jobs.summary.words import partial_updates
+from applier.jobs.summary.words import diff_text
 from applier.mysql.values.time_zones import shown_with_local
 from applier.snapshot.manifest import Snapshot
 
@@ -50,7 +50,7 @@ def _print_replayed(console: ResultConsole, result: ReplayResult) -> None:
     if not result.witness.is_empty:
         console.say(f"witness: {result.witness}")
     if result.partial_updates:
-        console.say(partial_updates(result.partial_updates, result.documents, result.bytes_saved))
+        console.say(diff_text(result))
     console.say((result.snapshot, "bold"), " stands at ", (result.position, "bold"), f" ({_when(result.timestamp)})")
     total = sum(result.seconds.values())
     phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in result.seconds.items())

@@ -36,7 +36,7 @@ from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.columns.values import finish_column
-from applier.errors import ArchiveError
+from applier.errors import ArchiveError, UsageError
 from applier.io.mapping import MappedFile
 from applier.jobs.changes.chosen_rows import ChosenRows
 from applier.jobs.changes.columns import as_type
@@ -68,11 +68,23 @@ OF_CHANGES = pa.schema([
     pa.field("_present", pa.list_(pa.string())),
     pa.field("_diffs", pa.string()),
 ])
-"""What the feed says of a change."""
+"""The columns that describe a change."""
 ALL_PRESENT = pa.nulls(1 << 16, pa.list_(pa.string()))
 MOST_ROWS = 2 * BATCH_ROWS
 """Of a batch, whose images are decoded where they are found: what is done once a batch weighs more than in a replay."""
 NOT_CASCADED = pa.array(np.zeros(2 * MOST_ROWS, np.bool_))
+
+
+def feed_schema(types: dict[str, pa.DataType], columns: tuple[str, ...] | None) -> pa.Schema:
+    """Return the schema of a feed: the columns of the table, or the chosen ones, and those of the feed. Raises
+    UsageError for an unknown column, and for one with the name of a column of the feed."""
+    names = tuple(types) if columns is None else columns
+    if unknown := [name for name in names if name not in types]:
+        raise UsageError(f"the table has no column {unknown[0]!r}", hint=f"it has {', '.join(types)}")
+    if taken := [name for name in names if name in OF_CHANGES.names]:
+        raise UsageError(f"column {taken[0]} has the name of one of the feed's own columns",
+                         hint="ask for its other columns")
+    return pa.schema([*((name, types[name]) for name in names), *OF_CHANGES])
 
 
 class FeedTable:

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from tempfile import TemporaryDirectory
 
@@ -19,24 +19,32 @@ from applier.apply.tasks import ApplyTask, ApplyTasks
 from applier.binlog.archive.archive import open_archive
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
-from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UnsupportedEvent, UsageError
+from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UnsupportedEvent
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
+from applier.jobs.changes.change_feed import ChangeFeed
 from applier.jobs.changes.checkpoint import checkpoint, up_to
 from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.changes.event_groups.groups import FileGroups, WantedGroups
-from applier.jobs.changes.feed import OF_CHANGES
-from applier.jobs.changes.keys import always_keyed, as_planned, chosen_keys, key_columns, last_left_out
+from applier.jobs.changes.feed import feed_schema
+from applier.jobs.changes.keys import as_planned, chosen_keys, last_left_out
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of, groups_of
-from applier.jobs.changes.row_statements import STATEMENT, RowStatements
+from applier.jobs.changes.row_statements import RowStatements
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
-from applier.jobs.changes.stored import Part, StoredAs
+from applier.jobs.changes.stored import StoredAs
 from applier.jobs.changes.wanted import may_be_wanted, notes_on_choice, place_in, wanted_groups
 from applier.jobs.changes.whole.base_from_log import base_from_log
 from applier.jobs.changes.whole.first_images import Unknown, first_images
-from applier.jobs.changes.whole.related_tables import closure, only, parents, related, sources, versions_of
+from applier.jobs.changes.whole.related_tables import (
+    closure,
+    only,
+    refuse_foreign_keys,
+    related,
+    sources,
+    versions_of,
+)
 from applier.jobs.changes.whole.whole_rows import WholeRows
 from applier.jobs.replay.left_out import leaving_out
 from applier.jobs.replay.outlining import Outlining
@@ -45,7 +53,7 @@ from applier.options import ChangesOptions, ReplayOptions
 from applier.plan.cascades import Cascades, cascades_of
 from applier.plan.log import read_history
 from applier.plan.planned import PlannedVersion
-from applier.plan.span import LogSpan, Wanted
+from applier.plan.span import Wanted
 from applier.plan.tasks import core_seconds, log_segments, walking_tasks
 from applier.plan.units import NO_CASCADES, NOT_CHOSEN, changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables
@@ -53,70 +61,11 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import table_schema, without_rows
 from applier.schema.history.history import SchemaHistory
 from applier.schema.table_filter import EVERYTHING, SYSTEM_DATABASES, TableFilter
-from applier.schema.table_parts import Column
 from applier.snapshot import manifest
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 
 WHOLE = 1 << 62
 """Bytes of a log, of any length."""
-
-
-@dataclass(frozen=True)
-class ChangeFeed:
-    """The changes of a table; `notes` are notes for the user, `order` is that of the log's commits, `position`
-    where the log ends."""
-
-    notes: tuple[str, ...]
-    _stored: StoredAs
-    _log: FeedLog
-    _source: SingleImages | WholeRows
-    _statements: RowStatements
-    order: CommitOrder
-    position: BinlogPosition
-    _has_statements: bool = False
-
-    @property
-    def schema(self) -> pa.Schema:
-        """That of `batches`."""
-        return self._stored.schema.append(STATEMENT) if self._has_statements else self._stored.schema
-
-    @property
-    def columns(self) -> dict[str, Column]:
-        """The table's columns in the feed, by name."""
-        return self._log.columns
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The names of the columns of the table's key, where it has one; see FeedLog."""
-        return self._log.key
-
-    @property
-    def chosen_by(self) -> tuple[Column, ...]:
-        """The columns of the key by which rows can always be chosen, as they are now, with their names in the feed;
-        none where a version of the table has another key, whose images may lack them."""
-        versions, names = self._log.versions, self._log.names
-        return key_columns(versions, names) if always_keyed(versions, names) else ()
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
-        outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""
-        batches = self._stored.part(self._source).batches()
-        if self._has_statements:
-            batches = (more for batch in batches for more in self._statements.added(batch, self.schema))
-        return self.order.batches(batches)
-
-    def with_statements(self) -> ChangeFeed:
-        """The same changes, with a last column `_statement`: what the log has behind each, null where it has nothing.
-        Raises UsageError where the table has such a column."""
-        if STATEMENT.name in self.schema.names:
-            raise UsageError(f"column {STATEMENT.name} has the name of one of the feed's own columns",
-                             hint="ask for its other columns")
-        return replace(self, _has_statements=True)
-
-    def parts(self, size: int) -> Sequence[Part]:
-        """What has the batches of parts of the log, each of about so many bytes, for tasks. Whole rows are one part."""
-        parts = [self._source] if isinstance(self._source, WholeRows) else self._source.parts(size)
-        return [self._stored.part(part) for part in parts]
 
 
 class ChangeLog:
@@ -298,7 +247,7 @@ class ChangeLog:
             compiling.ensure("changes of rows", self.progress)
         history = self._history(table)
         if not self._options.ignore_foreign_keys:
-            _check_foreign_keys(self._span, history, table)
+            refuse_foreign_keys(self._span, history, table)
         log = self._feed_log(history, table, columns, keys)
         used = used_tables(self._span, history, self._replayed(only(table)))
         changed = changed_versions(used, history)
@@ -350,7 +299,7 @@ class ChangeLog:
             raise SchemaError("this table has no definition", table=".".join(table), errno=NO_SUCH_TABLE,
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
         names, types = feed_columns(list(versions.values()))
-        schema = _schema(types, columns)
+        schema = feed_schema(types, columns)
         return FeedLog(self.files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
                        self._wanted_groups, None if keys is None else chosen_keys(versions, names, keys))
 
@@ -411,28 +360,3 @@ class ChangeLog:
             return wanted
         replayed = self._replaying.filter.wanted
         return lambda database, table: wanted(database, table) and replayed(database, table)
-
-
-def _check_foreign_keys(span: LogSpan, history: SchemaHistory, table: TableName) -> None:
-    """Raise SchemaError where foreign keys change rows of the table, and the log does not have it (AP-FK)."""
-    names = closure(history, table, parents)
-    if names == {table} and not parents(history, names):
-        return
-    cascades = cascades_of(history, used_tables(span, history, only(*names)), idempotent=False,
-                           compressed=span.has_compressed_rows)
-    if any(version.id in cascades for version in versions_of(history, table)):
-        raise SchemaError("foreign keys change rows of this table, and the log does not contain these changes",
-                          table=".".join(table),
-                          hint="replay these logs to get the rows; to get only the changes in the log, ignore "
-                               "foreign keys")
-
-
-def _schema(types: dict[str, pa.DataType], columns: tuple[str, ...] | None) -> pa.Schema:
-    """The columns of the table, or those that are asked for, and those of the feed."""
-    names = tuple(types) if columns is None else columns
-    if unknown := [name for name in names if name not in types]:
-        raise UsageError(f"the table has no column {unknown[0]!r}", hint=f"it has {', '.join(types)}")
-    if taken := [name for name in names if name in OF_CHANGES.names]:
-        raise UsageError(f"column {taken[0]} has the name of one of the feed's own columns",
-                         hint="ask for its other columns")
-    return pa.schema([*((name, types[name]) for name in names), *OF_CHANGES])

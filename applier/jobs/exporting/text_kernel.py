@@ -112,6 +112,16 @@ def _null(sql, out, to):
     return to
 
 
+@inline
+def _value(cells, row, column, sql, out, to):
+    """One of CELLS."""
+    if load_u8(cells.nulls + column * cells.rows + row):
+        return _null(sql, out, to)
+    offsets, mode = cells.offsets + 8 * (column * (cells.rows + 1) + row), load_u8(cells.modes + column)
+    data = load_i64(cells.addresses + 8 * column)
+    return _cell(data, load_i64(offsets), load_i64(offsets + 8), mode, sql, out, to)
+
+
 @kernel
 def write_rows(cells_address, sql, head, head_length, statement_bytes, out):
     """The rows of CELLS to the address `out`, which has room (CELL_BYTES and ROW_BYTES say how much is needed, and the
@@ -133,12 +143,7 @@ def write_rows(cells_address, sql, head, head_length, statement_bytes, out):
             if column:
                 store_u8(out + to, np.uint8(44 if sql else 9))
                 to += 1
-            if load_u8(cells.nulls + column * rows + row):
-                to = _null(sql, out, to)
-                continue
-            place, mode = cells.offsets + 8 * (column * (rows + 1) + row), load_u8(cells.modes + column)
-            data = load_i64(cells.addresses + 8 * column)
-            to = _cell(data, load_i64(place), load_i64(place + 8), mode, sql, out, to)
+            to = _value(cells, row, column, sql, out, to)
         if sql:
             store_u8(out + to, np.uint8(41))
             to += 1
@@ -168,10 +173,5 @@ def write_literals(cells_address, words, edges, out):
             to += length
             if column == columns:
                 break
-            if load_u8(cells.nulls + column * rows + row):
-                to = _null(True, out, to)
-                continue
-            place, mode = cells.offsets + 8 * (column * (rows + 1) + row), load_u8(cells.modes + column)
-            data = load_i64(cells.addresses + 8 * column)
-            to = _cell(data, load_i64(place), load_i64(place + 8), mode, True, out, to)
+            to = _value(cells, row, column, True, out, to)
     return to

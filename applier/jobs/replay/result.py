@@ -29,6 +29,7 @@ from typing import Annotated, Any
 
 from applier.binlog.locating.place import Executed, Timed
 from applier.io.typed_json import Count, Mismatch, Seconds, between, build
+from applier.jobs.pages.diff_totals import DiffTotals
 from applier.plan.witness import WitnessResult
 from applier.snapshot.manifest import LeftOutEntry
 from keysearch.choose import PathKind
@@ -95,7 +96,7 @@ class TableResult:
 
 
 @dataclass(frozen=True)
-class ReplayResult(Timed, Executed):
+class ReplayResult(Timed, Executed, DiffTotals):
     """One finished replay. `position` is "binlog.000003:1234"; `timestamp` is the last group's, in seconds since 1970;
     `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are notes for the user.
     `skipped_statements` counts what `--on-statement skip` left out, by table ("" where it cannot be told) and kind,
@@ -127,21 +128,6 @@ class ReplayResult(Timed, Executed):
     def by_foreign_keys(self) -> int:
         """Rows of all tables that foreign keys changed or deleted."""
         return sum(table.by_foreign_keys for table in self.tables)
-
-    @property
-    def partial_updates(self) -> int:
-        """Updates of all tables with JSON diffs."""
-        return sum(table.partial_updates for table in self.tables)
-
-    @property
-    def documents(self) -> int:
-        """Documents that have JSON diffs in their place."""
-        return sum(table.documents for table in self.tables)
-
-    @property
-    def bytes_saved(self) -> int:
-        """How many bytes less the diffs take than the documents before them, of those that before-images have."""
-        return sum(table.bytes_saved for table in self.tables)
 
     def report(self) -> dict[str, Any]:
         """The content of `_report.json`."""

@@ -12,7 +12,8 @@ from applier.engine import compiling
 from applier.errors import UsageError
 from applier.jobs.change_files.images import SCHEMA, JsonImages
 from applier.jobs.changes import stored
-from applier.jobs.changes.job import ChangeFeed, ChangeLog
+from applier.jobs.changes.change_feed import ChangeFeed
+from applier.jobs.changes.job import ChangeLog
 from applier.jobs.spark_source.options import SourceOptions, keys_of
 from applier.schema.ddl.schema_changes import TableName
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Protocol
 
+from applier.jobs.pages.diff_totals import DiffTotals
 from applier.snapshot.manifest import BinlogPosition
 
 
@@ -152,7 +153,7 @@ class LoggedAsStatements:
 
 
 @dataclass(frozen=True)
-class SummaryFigures:
+class SummaryFigures(DiffTotals):
     """All figures of a summary (applier.jobs.summary.result.Summary says what each is)."""
 
     files: tuple[str, ...]
@@ -194,21 +195,6 @@ class SummaryFigures:
     def last_at(self) -> datetime | None:
         """`last_time` as a datetime, in UTC."""
         return None if self.last_time is None else _datetime(self.last_time)
-
-    @property
-    def partial_updates(self) -> int:
-        """Updates of all tables with JSON diffs."""
-        return sum(table.partial_updates for table in self.tables)
-
-    @property
-    def documents(self) -> int:
-        """Documents that have JSON diffs in their place."""
-        return sum(table.documents for table in self.tables)
-
-    @property
-    def bytes_saved(self) -> int:
-        """How many bytes less the diffs take than the documents before them, of those that before-images have."""
-        return sum(table.bytes_saved for table in self.tables)
 
     @cached_property
     def times(self) -> tuple[TimeCounts, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from applier.jobs.pages.diff_totals import DiffCounts
 from applier.mysql.values.time_zones import shown_with_local
 
 
@@ -22,10 +23,11 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def partial_updates(updates: int, documents: int, saved: int) -> str:
-    """What updates with JSON diffs did; how many bytes they saved, if the log tells."""
-    how_much = f", {saved:,} bytes less than the documents before" if saved > 0 else ""
-    return f"{counted(updates, 'partial update')} with diffs of {counted(documents, 'JSON document')}{how_much}"
+def diff_text(totals: DiffCounts) -> str:
+    """Return the totals as a sentence."""
+    saved = f", {totals.bytes_saved:,} bytes less than the documents before" if totals.bytes_saved > 0 else ""
+    return f"{counted(totals.partial_updates, 'partial update')} with diffs of " \
+        f"{counted(totals.documents, 'JSON document')}{saved}"
 
 
 def length(seconds: int) -> str:
