@@ -50,14 +50,14 @@ class ChangeFeed:
 
     @property
     def chosen_by(self) -> tuple[Column, ...]:
-        """The columns of the key by which rows can always be chosen, as they are now, with their names in the feed;
-        none where a version of the table has another key, whose images may lack them."""
+        """The key columns by which rows can always be chosen, in their last version, with their names in the feed; none
+        if a version of the table has another key, which its images may omit."""
         versions, names = self._log.versions, self._log.names
         return key_columns(versions, names) if always_keyed(versions, names) else ()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
-        outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""
+        """Yield the changes in commit order. Raises ArchiveError for damage and for bytes that changed since they were
+        outlined; for whole rows, ReplayStopped if a replica would stop. Batches before the error are correct."""
         batches = self._stored.part(self._source).batches()
         if self._has_statements:
             batches = (more for batch in batches for more in self._statements.added(batch, self.schema))
@@ -72,6 +72,6 @@ class ChangeFeed:
         return replace(self, _has_statements=True)
 
     def parts(self, size: int) -> Sequence[Part]:
-        """What has the batches of parts of the log, each of about so many bytes, for tasks. Whole rows are one part."""
+        """Return parts with about `size` bytes of the log each, for tasks. Whole rows are one part."""
         parts = [self._source] if isinstance(self._source, WholeRows) else self._source.parts(size)
         return [self._stored.part(part) for part in parts]

@@ -71,7 +71,7 @@ OF_CHANGES = pa.schema([
 """The columns that describe a change."""
 ALL_PRESENT = pa.nulls(1 << 16, pa.list_(pa.string()))
 MOST_ROWS = 2 * BATCH_ROWS
-"""Of a batch, whose images are decoded where they are found: what is done once a batch weighs more than in a replay."""
+"""The most rows of a batch, whose images are decoded in place: a batch costs more here than in a replay."""
 NOT_CASCADED = pa.array(np.zeros(2 * MOST_ROWS, np.bool_))
 
 
@@ -104,8 +104,8 @@ class FeedTable:
         self._columns = {name: number for number, name in names.items() if schema.get_field_index(name) >= 0}
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """What is wanted of the rows after a table map: all columns of the feed, of both images; where rows are chosen,
-        only the keys at first."""
+        """Return what to read of the rows after a table map: all columns of the feed, of both images; if rows are
+        chosen, only the keys at first."""
         reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
@@ -156,7 +156,7 @@ class FeedTable:
 
     def _values(self, field: pa.Field, reading: TableReading, images: ImageBuffers, rows: int,
                 diffs: JsonDiffs) -> pa.Array:
-        """A column of so many images, in memory of its own, with null in place of diffs."""
+        """Return a column of `rows` images, in memory of its own, with null in place of diffs."""
         number = self._columns.get(field.name, len(reading.plans))
         if number >= len(reading.plans):
             return pa.nulls(rows, field.type)
@@ -167,7 +167,7 @@ class FeedTable:
         return as_type(pa.concat_arrays([values, values.slice(0, 0)]), field.type)
 
     def _present(self, reading: TableReading, layouts: np.ndarray) -> pa.Array:
-        """The columns of which images of these layouts have values, in the table's order."""
+        """Return the columns that images of these layouts contain, in the table's order."""
         known: list[list[str] | None] = [None]
         for layout in reading.layouts.known[1:]:
             names = [self._names[column] for column in layout.present

@@ -70,13 +70,12 @@ WHOLE = 1 << 62
 
 class ChangeLog:
     """A part of an archive, outlined once, and the changes of its tables; `notes` are notes for the user. Raises what a
-    replay would raise before it applies anything. `known_by_changes` are the tables of which only rows are known that
-    the log changes, and `has_unknown` says whether some of their values are made up. `begins_at` is the base's position
-    in this archive. With `replaying`, changes are those that this replay applies: of the tables and transactions that
-    it does not leave out, with its names of databases. `base`, a
-    snapshot that may have no rows, takes the place of the options' base; `filter` says whose definitions are needed
-    where the log before options.after has statements on other tables that cannot be followed. About `most_bytes` of the
-    log are read, and `is_last` says whether these are all."""
+    replay would raise before it applies anything. Of the tables in `known_by_changes`, only rows that the log changes
+    are known, and `has_unknown` says whether some of their values are made up. `begins_at` is the base's position in
+    this archive. With `replaying`, changes are those that this replay applies: without the tables and transactions that
+    it excludes, and with its names of databases. `base`, a snapshot that may have no rows, replaces the options' base;
+    `filter` says whose definitions are needed if the log before options.after has statements on other tables that
+    cannot be followed. At most about `most_bytes` of the log are read; `is_last` says whether that is all of it."""
 
     def __init__(self, options: ChangesOptions, progress: Progress | None = None,
                  replaying: ReplayOptions | None = None, *, base: Snapshot | None = None,
@@ -118,7 +117,7 @@ class ChangeLog:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """What is read."""
+        """The inputs: binlogs, and the base if there is one."""
         return *self._options.binlogs, *([] if self._options.base is None else [self._options.base])
 
     @property
@@ -128,7 +127,7 @@ class ChangeLog:
 
     @cached_property
     def row_statements(self) -> RowStatements:
-        """What finds the statements behind changes of all tables."""
+        """Finds the statements behind changes of all tables."""
         return RowStatements(self.files.values())
 
     @cached_property
@@ -143,10 +142,10 @@ class ChangeLog:
         return ((number, groups_of(self.files, commits, wanted, number)) for number in self.files)
 
     def from_first_images(self, tables: Collection[TableName], unknown: Unknown | None = None) -> ChangeLog:
-        """The same log with the rows that these tables had before it, as far as their changes show them; itself where
-        it has a base, or all of their rows are of the log. Raises UnsupportedEvent for a before-image that lacks
-        columns, unless it is said what these become (`has_unknown` then), and where foreign keys change rows of which
-        the log shows nothing."""
+        """Return the same log with the rows that these tables had before it, as far as their changes show them; itself
+        if it has a base, or if the log has all of their rows. Raises UnsupportedEvent for a before-image with missing
+        columns, unless `unknown` says how to fill them (`has_unknown` then), and if foreign keys change rows that the
+        log never shows."""
         if self._base is not None:
             return self
         history = self._everything or self._history_of(set(tables))
@@ -182,7 +181,7 @@ class ChangeLog:
             version.is_older_than_log for version in versions_of(self._history(table), table))
 
     def _check_that_images_tell(self, history: SchemaHistory, chosen: Collection[int]) -> None:
-        """Raise UnsupportedEvent where foreign keys change rows of these versions of which the log shows nothing."""
+        """Raise UnsupportedEvent if foreign keys change rows of these versions that the log never shows."""
         cascades = self._cascades(history, used_tables(self._span, history, EVERYTHING.wanted))
         for version in history.versions():
             if version.id in chosen and version.id in cascades and any(
@@ -193,11 +192,11 @@ class ChangeLog:
                                        hint="give a --base from the time when the log begins")
 
     def history(self, filter: TableFilter) -> SchemaHistory:
-        """What the tables were that are wanted, and others, if all statements can be followed."""
+        """Return the definitions of the wanted tables over time, and of others, if all statements can be followed."""
         return self._wanted(filter)
 
     def tables(self, filter: TableFilter) -> list[TableName]:
-        """The names of the tables that have changes, of those that are wanted, in order."""
+        """Return the names of the wanted tables that have changes, sorted."""
         history = self._wanted(filter)
         found = {(version.definition.database, version.definition.name)
                  for table in used_tables(self._span, history, filter.wanted) for version in table.versions}
@@ -208,7 +207,7 @@ class ChangeLog:
         return sorted(found | self._changed_by_foreign_keys(history, filter))
 
     def _changed_by_foreign_keys(self, history: SchemaHistory, filter: TableFilter) -> set[TableName]:
-        """The tables of which foreign keys change rows, whose changes the log may not have."""
+        """Return the tables whose rows foreign keys change, which the log may not show."""
         if self._options.ignore_foreign_keys:
             return set()
         cascades = self._cascades(history, used_tables(self._span, history, filter.wanted))
@@ -222,9 +221,9 @@ class ChangeLog:
                            traced=self._options.complete)
 
     def checkpoint(self, filter: TableFilter) -> Snapshot:
-        """What a ChangeLog that continues where this one ends takes for its `base`: that position, and the definitions
-        of all tables, or, if others have statements that cannot be followed, of those that are wanted and the tables
-        that their rows depend on."""
+        """Return the `base` for a ChangeLog that continues where this one ends: that position, and the definitions of
+        all tables, or, if others have statements that cannot be followed, of the wanted tables and those that their
+        rows depend on."""
         history = self._everything
         if history is not None and not any(name in SYSTEM_DATABASES for name, _ in filter.tables):
             return checkpoint(history, history.definitions(), self.ends_at, self._span.pending, self._base)
@@ -277,8 +276,8 @@ class ChangeLog:
 
     def applied(self, table: TableName, columns: tuple[str, ...] | None = None,
                 keys: KeyValues | None = None) -> tuple[FeedLog, ApplyTask]:
-        """The log of a table as its feed reads it, and what applies its changes, and those of tables that change its
-        rows, to what was there before: to rows with these keys, where others do not matter to them."""
+        """Return the log of a table as its feed reads it, and the task that applies its changes, and those of tables
+        that change its rows, to the previous rows; with `keys`, only to rows that matter to these keys."""
         history = self._history(table)
         log = self._feed_log(history, table, columns, keys)
         planned = self._plan(history, table, log, None)
@@ -286,8 +285,8 @@ class ChangeLog:
                               tuple(log_segments(self._span, planned)))
 
     def applied_in_parts(self, table: TableName, log: FeedLog, cores: int) -> tuple[ApplyTasks, float]:
-        """Tasks that apply the changes of a table by ranges of its key, as many as a replay on so many cores has, and
-        how many core seconds that takes; `log` is the table's."""
+        """Return tasks that apply the changes of a table by ranges of its key, as many as a replay on `cores` cores
+        has, and how many core seconds that takes; `log` is the table's."""
         planned = self._plan(self._history(table), table, log, cores)
         tasks = walking_tasks(log_segments(self._span, planned), planned, cores)
         return tasks, core_seconds(tasks, planned, "walk", on_one_disk=True)
@@ -315,18 +314,20 @@ class ChangeLog:
         return planned
 
     def _history(self, table: TableName) -> SchemaHistory:
-        """What the table was, and those were that its foreign keys refer to, or that its rows come from."""
+        """Return the definitions over time of the table, and of those that its foreign keys refer to, or that its rows
+        come from."""
         return self._closure({table})[0]
 
     def _closure(self, names: set[TableName]) -> tuple[SchemaHistory, set[TableName]]:
-        """What the tables of these names were, and those were that their foreign keys refer to, or that their rows come
-        from; and the names of all of these."""
+        """Return the definitions over time of these tables, and of those that their foreign keys refer to, or that
+        their rows come from; and the names of all of these."""
         while not (more := related(history := self._history_of(names), names)) <= names:
             names = names | more
         return history, names
 
     def _history_of(self, names: set[TableName]) -> SchemaHistory:
-        """What these tables were. Of the others no statement must be understood, unless rows come from them."""
+        """Return the definitions of these tables over time. Statements on others need not be understood, unless rows
+        come from them."""
         if self._everything is not None and all(EVERYTHING.wanted(*name) for name in names):
             return self._everything.of(self._replayed(only(*names)))
         return self._read(only(*names))

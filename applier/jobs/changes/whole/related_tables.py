@@ -55,7 +55,7 @@ def versions_of(history: SchemaHistory, table: TableName) -> list[TableVersion]:
 
 
 def only(*names: TableName) -> Wanted:
-    """What wants these tables."""
+    """Return a filter for these tables."""
     return lambda database, table: (database, table) in names
 
 
