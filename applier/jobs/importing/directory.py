@@ -241,7 +241,7 @@ def _of_mydumper(folder: _Folder) -> Dump:
     for name, stored in plain.items():
         match = _OF_MYDUMPER.fullmatch(name)
         defines = name.endswith("-schema.sql")
-        is_view = defines and f"{name.removesuffix('.sql')}-view.sql" in plain  # a view, for which the file defines a placeholder table
+        is_view = defines and f"{name.removesuffix('.sql')}-view.sql" in plain  # a view; the file defines a placeholder
         if match is None or name.endswith(_NO_TABLES) or is_view:
             continue
         prefix = match["database"]

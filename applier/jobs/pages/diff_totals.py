@@ -32,7 +32,7 @@ class DiffTotals:
 
     @property
     def documents(self: _HasTables) -> int:
-        """Documents that have JSON diffs in their place."""
+        """Documents that are logged as JSON diffs."""
         return sum(table.documents for table in self.tables)
 
     @property

@@ -42,9 +42,9 @@ from applier.snapshot.writer import write_empty
 @dataclass
 class PassesDone:
     """`history` is the last pass's; `names` are all that tables had, `files` the base names of all files written,
-    `tables` the results of tables by the names that they have now; `left_out` is what was left out of `groups` groups;
+    `tables` the results of tables by the names that they have now; `left_out` are the exclusions from `groups` groups;
     `zero_dates` are the invalid dates of the log that rows have had, `zero_dates_in_files` those that files have, by
-    base name and by column; `witness` is what before-images said of rows."""
+    base name and by column; `witness` has the results of comparing before-images with rows."""
 
     history: SchemaHistory | None = None
     names: set[TableName] = field(default_factory=set)
@@ -185,8 +185,8 @@ def _with_rows(files: Iterable[FileEntry]) -> list[FileEntry]:
 
 def table_results(live: list[TableVersion], entries: list[TableEntry], planned: list[PlannedVersion],
                   results: list[UnitResult], done: PassesDone) -> tuple[TableResult, ...]:
-    """What the replay did to each table of the snapshot, in this pass and those before, without changes to versions
-    that the log dropped."""
+    """Return the changes of the replay to each table of the snapshot, in this pass and those before, without changes to
+    versions that the log dropped."""
     by_number = {result.number: result for result in results}
     units = {(item.version.definition.database, item.version.definition.name): item
              for item in planned if item.version.end is None}
@@ -220,7 +220,7 @@ def table_results(live: list[TableVersion], entries: list[TableEntry], planned: 
 
 
 def _together(before: TableResult, here: TableResult) -> TableResult:
-    """What an earlier pass and this one did to a table, as it is now."""
+    """Add the results of an earlier pass and of this one for a table, under its current definition."""
     return replace(
         here, inserts=before.inserts + here.inserts, updates=before.updates + here.updates,
         deletes=before.deletes + here.deletes, found=_sum([before.found, here.found]),

@@ -40,7 +40,7 @@ _OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
 _LINES = "### INSERT INTO {}\n### SET\n", "### UPDATE {}\n### WHERE\n", "### DELETE FROM {}\n### WHERE\n"
 _OBJECTS = (',"op":"insert","table":{},"before":null,"after":{{', ',"op":"update","table":{},"before":{{',
             ',"op":"delete","table":{},"before":{{')
-"""What comes before a row's first image."""
+"""The text before a row's first image."""
 
 
 class PrintedTables:

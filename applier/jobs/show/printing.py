@@ -84,7 +84,7 @@ class EventPrinter:
 
     def print(self, start: int, end: int, shown_from: int) -> None:
         """Print the events in [start, end) from `shown_from` on, behind the GTID of the group that this is in; `start`
-        must be where a group, or the file, begins. Raises ArchiveError where the file is damaged, after what comes
+        must be where a group, or the file, begins. Raises ArchiveError where the file is damaged, after all events
         before that."""
         first = self.learn(start, end, shown_from)
         shown = r.range_of(first, end)
@@ -165,7 +165,7 @@ class EventPrinter:
         self._walk.set(document=address_of(self._document), document_bytes=size)
 
     def _flush(self) -> bool:
-        """Hand over what is printed; True if there was anything."""
+        """Hand over the printed text; True if there was any."""
         length = self._walk.get("out") - address_of(self._room)
         if length:
             text = self._room[:length].tobytes()
@@ -209,7 +209,7 @@ class EventPrinter:
         self._walk.set(has_settings=True)
 
     def _add_statement(self) -> None:
-        """What the current statement ran in, as JSON."""
+        """Register the context of the current statement, as JSON."""
         event, number = self._walk.event(), self._walk.get("wanted_bytes")
         query: Query = event.content
         context = bytes(event.body[8:sql_offset(event.body)])
@@ -289,7 +289,7 @@ class EventPrinter:
         self._walk.set(n_inner_printed=self._walk.get("n_inner_printed") + 1)
         skip_event(self._walk.mapped.address, self._walk.address)
 
-    # ---- what is wrong
+    # ---- errors
 
     def _refuse_rows(self) -> None:
         raise self._walk.corrupt("rows of a rows event contradict their own lengths")
@@ -326,7 +326,7 @@ def _as_json(lines: bytes) -> bytes:
 
 
 def _names(is_json: bool) -> Iterator[str]:
-    """What events of each type are called: by their names in JSON, in text as mysqlbinlog calls them."""
+    """Yield the names of events of each type: in JSON their own names, in text those of mysqlbinlog."""
     for kind in range(256):
         name = event_name(kind)
         yield name if is_json else _rows_name(name) if kind in _ROWS else name.capitalize()

@@ -14,12 +14,12 @@ def when(time: int | None) -> str:
 
 
 def label(time: int, seconds: int) -> str:
-    """The time from which on a step of so many seconds counts."""
+    """Return the label of a step of so many seconds that begins at a time."""
     return f"{datetime.fromtimestamp(time, UTC):{'%m-%d %H:%M' if seconds < 86400 else '%Y-%m-%d'}}"
 
 
 def counted(number: int, what: str) -> str:
-    """So many of something, as "1 transaction", "2,455 transactions"."""
+    """Return a number and a noun, as "1 transaction", "2,455 transactions"."""
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
@@ -37,7 +37,7 @@ def length(seconds: int) -> str:
 
 
 def short(text: str, most: int = 200) -> str:
-    """A statement on one line, or its beginning: so many characters at most."""
+    """Return a statement on one line, or its beginning: at most `most` characters."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[:most]}…"
 

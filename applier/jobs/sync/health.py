@@ -30,7 +30,7 @@ _PROMETHEUS = ".prom"
 
 @dataclass
 class Health:
-    """What rounds did since the start, written to `files` after each look."""
+    """The rounds since the start, written to `files` after each look."""
 
     files: Sequence[str] = ()
     state: str = "following"

@@ -12,14 +12,14 @@ from applier.jobs.publish.result import Published
 
 @dataclass(frozen=True, kw_only=True)
 class Round(Timed, Executed):
-    """One round: where the lake stands after it, at version 0 while it has none, whether it made that version, and what
-    was done to get there.
+    """One round: the lake's position after it, at version 0 while it has none, whether it made that version, and the
+    work.
 
     `timestamp` is when the last event group of the version was written, in seconds since 1970; `lag` how long after
     that the round ended, in seconds, 0 where the archive had nothing new, None without a timestamp. `files_written` are
     those of tables. `published` has an entry for each format that was brought to this version. `expired` is how many
-    versions went. `seconds` is the time that the round took. Of a round that failed, `error` is why: what it was after
-    is done by a later one.
+    versions were removed. `seconds` is the time that the round took. `error` is the error of a failed round: a later
+    one repeats its work.
     """
 
     version: int = 0

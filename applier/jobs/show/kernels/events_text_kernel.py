@@ -2,10 +2,10 @@
 """Prints events as the servers' own programs do: the header line of each, and the contents of frequent kinds; or rows
 as JSON.
 
-The rows of a statement follow the headers of all of its events, with BINLOG statements in between: what comes too early
-waits in buffers of its own, which Python takes over when they are full. The kernel stops with a status where Python is
-needed: for the contents of rare kinds, the text of a new second, a new table map, a full buffer, and errors in an
-event.
+The rows of a statement follow the headers of all of its events, with BINLOG statements in between: text that comes too
+early waits in buffers of its own, which Python takes over when they are full. The kernel stops with a status where
+Python is needed: for the contents of rare kinds, the text of a new second, a new table map, a full buffer, and errors
+in an event.
 """
 
 import numpy as np
@@ -163,7 +163,7 @@ def _put_event(base, state):
 
 @inline
 def _is_left_out(kind, state):
-    """Whether a line with its position is all that is printed of an event for now."""
+    """Whether only a line with the position is printed of an event for now."""
     if kind == ROWS_QUERY:
         return state.shows_statements == 0
     return state.shows_gtids == 0 and (kind == _GTID or kind == _ANONYMOUS or kind == _TAGGED or kind == _PREVIOUS)
@@ -206,7 +206,7 @@ def _put_rows_query(out, base, body, stop, state):
 
 @inline
 def _is_variable(kind):
-    """Whether it is of a statement that follows: MySQL's program prints it with that."""
+    """Whether it belongs to the following statement: MySQL's program prints it with that."""
     return kind == _INTVAR or kind == _RAND or kind == _USER_VAR
 
 

@@ -24,8 +24,8 @@ _PARTITION = 1
 
 @inline
 def put_rows_event(out, base, body, stop, kind, rows, state):
-    """Its title, if that is not printed yet, and its rows; those of a statement's last event behind what has waited for
-    it."""
+    """Print its title, if that is not printed yet, and its rows; those of a statement's last event follow the text that
+    has waited for it."""
     columns, at = read_bitmaps(body, stop, kind)
     if at == 0:
         return Status.BAD_ROWS

@@ -48,14 +48,14 @@ def put_own_name(out, base, state):
 
 @inline
 def put_title(out, base, body, state):
-    """What a rows event is, and about which table; a note may follow."""
+    """Write the kind of a rows event, and its table; a note may follow."""
     table_id = table_id_at(body)
     return put_rows_title(put_own_name(out, base, state), state, table_id, np.int64(load_u16(body + 6)))
 
 
 @inline
 def put_heads(out, state):
-    """The header lines that have waited, of which a table map is the end; they wait until that is printed."""
+    """Write the waiting header lines, which end with a table map; they wait until that is printed."""
     heads = state.heads_out - state.heads_start
     if heads + EVENT_ROOM > state.out_end - out:
         return np.int64(Status.FULL)
@@ -70,7 +70,8 @@ def ask_for_heads(length, state):
 
 @inline
 def end_statement(out, state):
-    """Where the text ends with what has waited for the end of a statement; or STATEMENT_ENDS where Python prints it."""
+    """Return the end of the text after all text that has waited for the end of a statement; or STATEMENT_ENDS if Python
+    prints it."""
     code, rows = state.code_out - state.code_start, state.rows_out - state.rows_start
     heads = state.heads_out - state.heads_start
     if state.has_parts or heads + code + rows + EVENT_ROOM > state.out_end - out:
