@@ -28,12 +28,12 @@ from applier.io.plain_stream import READ_BYTES, PlainStream
 from applier.io.relayed import RelayedStream
 
 MOST_BYTES = 64 << 30
-"""What a copy has at most: no server writes such binlogs, so it is something else that unpacks to so much."""
+"""The most bytes of a copy: no server writes such binlogs, so another kind of file unpacks to more."""
 _OpenStream = Callable[[], PlainStream | RelayedStream]
 _PAUSE = 0.01
-"""Seconds at most, between attempts to be the one who makes a copy."""
+"""The longest pause in seconds between attempts to make a copy."""
 FREE_PART = 8
-"""Of what is free on the disk, one part of so many stays free."""
+"""One part of this many of the free disk space stays free."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def copy_of(name: str, open_stream: _OpenStream) -> Copy:
 
 
 def sparse_copy(name: str, n_bytes: int) -> Copy:
-    """The copy of this name, of so many bytes, which its users fill. Its descriptor can write; what nobody has written
-    is zeros, and takes no room. Errors: OSError."""
+    """Return the copy of this name, with this many bytes, which its users fill. Its descriptor can write; unwritten
+    parts are zeros, and take no room. Errors: OSError."""
     def is_sized(descriptor: int, path: str) -> bool:
         _lock(descriptor, fcntl.LOCK_SH)
         if not os.fstat(descriptor).st_nlink:
@@ -110,8 +110,8 @@ def _shared(name: str, access: int, is_ready: Callable[[int, str], bool]) -> Cop
 
 @contextmanager
 def turn(path: str) -> Iterator[None]:
-    """Wait until no other thread or process is within the same turn, which has the path of a file that is there as long
-    as somebody is."""
+    """Wait until no other thread or process is in the same turn, which is named by the path of a file that exists as
+    long as one is."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError:  # without it, something is only fetched twice
@@ -137,7 +137,7 @@ def _is_whole(descriptor: int, path: str, open_stream: _OpenStream) -> bool:
         _lock(descriptor, fcntl.LOCK_SH)  # waits for its maker
         if not os.fstat(descriptor).st_nlink or _is_read_only(descriptor):
             break
-        # who waited here would wait for the users of a copy that another one has made meanwhile
+        # a waiter here would wait for the users of a copy that another process has made meanwhile
         if not _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB):
             time.sleep(random.uniform(0, _PAUSE))
         elif os.fstat(descriptor).st_nlink and not _is_read_only(descriptor):

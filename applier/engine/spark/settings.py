@@ -33,7 +33,7 @@ OF_CONTEXT = {
 OF_SESSION = {
     "spark.sql.codegen.wholeStage": "false",  # a plan's few rows are not worth 0.4 s of the Java compiler
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # of payloads, most of which have a megabyte at most
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # payloads, most of which have a megabyte at most
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
 OF_CONNECT = ("spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.execution.arrow.maxBytesPerBatch")
