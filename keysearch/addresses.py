@@ -32,9 +32,9 @@ def is_checked() -> bool:
 
 
 class Table:
-    """The places that may be touched: by start, and for each the furthest end of it and those before it.
+    """The memory that may be touched: ranges by start, and for each the furthest end of it and those before it.
 
-    Places may overlap. A range is within one of them exactly if it ends by the furthest end of those that start by its
+    Ranges may overlap. A range is within one of them exactly if it ends by the furthest end of those that start by its
     own start.
     """
 
@@ -63,7 +63,7 @@ class Table:
         self._freed.append(key)
 
     def forget_freed(self) -> None:
-        """Forget the places of owners that were freed; the collector frees at any time, so that is only noted then."""
+        """Forget the ranges of owners that were freed; the collector frees at any time, so that is only noted then."""
         while self._freed:
             key = self._freed.popleft()
             del self._watched[key]
@@ -75,7 +75,7 @@ class Table:
         self.head[TAKEN] = 0
 
     def describe_bad(self, action: str) -> str:
-        """What the last wild access wanted, and the place next to it."""
+        """Return the target of the last wild access, and the range next to it."""
         at, size = int(self.head[BAD]), int(self.head[BAD_SIZE])
         if action == "index":
             return f"index {at} of an array with {size} items"
@@ -127,11 +127,11 @@ IS_CHECKED, TABLE = is_checked(), Table()
 
 
 def address_of(memory: Any) -> int:
-    """Where the items of an array, or the bytes of an Arrow buffer, are.
+    """Return the address of the items of an array, or of the bytes of an Arrow buffer.
 
     The memory stays that of its owner, which the caller keeps alive. In a kernel it is an int64 (with the uint64 that
-    Numba gives, sums of places would be doubles), and an array is freed behind its last use: one that the kernel made
-    itself must still be used behind the last use of its address, as by `memory.keep`.
+    Numba gives, sums of addresses would be doubles), and an array is freed behind its last use: one that the kernel
+    made itself must still be used behind the last use of its address, as by `memory.keep`.
     """
     is_array = isinstance(memory, np.ndarray)
     if IS_CHECKED:

@@ -29,7 +29,7 @@ def user_folder(*names: str) -> str:
 
 @cache
 def usable(folder: str, *, is_below: bool = False, is_needed: bool = True) -> str:
-    """Return this folder if it and what is directly in it are trusted, or if it can be made at a trusted path. If not,
+    """Return this folder if it and its direct contents are trusted, or if it can be made at a trusted path. If not,
     return a folder of the same name in the private one, and log a warning, once for a process and those that it starts.
     A folder that `is_below` a usable one has a trusted path. One that is not needed is worth no warning."""
     if folder.startswith("~"):
@@ -60,7 +60,7 @@ def make(folder: str) -> None:
 
 
 def why_untrusted(path: str) -> str | None:
-    """Return why other users could change what is at this path, or why it cannot be made; None if it is trusted."""
+    """Return why other users could change this path, or why it cannot be made; None if it is trusted."""
     place, n_links = "/", 0
     names = os.path.abspath(path).split("/")[:0:-1]
     try:

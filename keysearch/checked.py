@@ -4,7 +4,7 @@
 `APPLIER_KERNELS=checked` turns it on for a process and those that it starts. Memory may be touched from when its
 address is taken (`addresses.address_of`) until its owner is freed; an array whose address a kernel takes itself, until
 Python's call of a kernel ends. A wild access is not performed: WildAccess is raised, which names the kernel's file and
-line. Indices of arrays are compared with their bounds likewise. Kernels hold the GIL in this build, so that no thread
+line. Indices of arrays are compared with their bounds, too. Kernels hold the GIL in this build, so that no thread
 registers memory while one runs. Its machine code is kept apart from the other build's.
 """
 
@@ -85,7 +85,7 @@ def compare(context: Any, builder: Any, action: str, address: Any, size: Any) ->
 
 
 def _compare_index(context: Any, builder: Any, index: Any, length: Any, axis: Any = None) -> None:
-    """What Numba generates before an access of an array, except for the place that the exception names."""
+    """What Numba generates before an access of an array, except for the source line that the exception names."""
     with builder.if_then(builder.icmp_unsigned(">=", index, length), likely=False):
         head = builder.bitcast(_head_pointer(builder.module), _I64.as_pointer())
         for word, value in ((BAD, index), (BAD_SIZE, length)):

@@ -38,7 +38,7 @@ CODE_POINTS = 0x110000
 POINT_BITS = 21
 """Bits of a code point in a step's number."""
 IMPLICIT_FIRSTS = (0xFB00, 0xFB40, 0xFB80, 0xFBC0, 0xD800)
-"""What the first of two implicit weights counts from: UCA's, and one for characters whose weight is their number."""
+"""The bases of the first of two implicit weights: UCA's, and one for characters whose weight is their number."""
 _TAILED = range(0xFB00, 0xFC00)
 """Weights of UCA that a part of a code point follows."""
 # An entry's highest byte, if it is not the length of a code (0: the character is ignored).

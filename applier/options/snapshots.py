@@ -134,7 +134,7 @@ class RewriteOptions:
 
     @property
     def completes(self) -> int:
-        """Return what is added to images, as bits: all columns, documents instead of diffs."""
+        """Return the additions to images, as bits: all columns, documents instead of diffs."""
         return (self.image == FULL) + 2 * self.full_json
 
     @property

@@ -27,7 +27,7 @@ Options: TypeAlias = tuple[tuple[str, str], ...]
 PARTITION_OPTIONS: dict[str, Callable[[str], str]] = {
     "COMMENT": quote_text, "MAX_ROWS": str, "MIN_ROWS": str, "DATA DIRECTORY": quote_text,
     "INDEX DIRECTORY": quote_text, "TABLESPACE": quote_name}
-"""What makes SQL of an option's value. The engine is the table's."""
+"""The functions that make SQL of an option's value. The engine is the table's."""
 PLACES = frozenset({"DATA DIRECTORY", "INDEX DIRECTORY", "TABLESPACE"})
 
 
@@ -57,8 +57,8 @@ class Partition:
     options: tuple[Options, ...] = ()
 
     def sql(self, method: str, *, with_places: bool = False) -> str:
-        """The partition as in CREATE TABLE … PARTITION BY `method`; `with_places` as on its own server, where its files
-        have their places."""
+        """Return the partition as in CREATE TABLE … PARTITION BY `method`; `with_places` with the locations of its
+        files, as on its own server."""
         text = f"PARTITION {quote_name(self.name)}"
         if method.startswith("RANGE"):
             bounds = ",".join(self.values[0])

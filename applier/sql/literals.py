@@ -203,7 +203,7 @@ def _set(text: str, column_type: ColumnType, flavour: str) -> str:
 
 
 def by_number(number: int, column_type: ColumnType) -> str:
-    """An ENUM's member by its place from 1 on, a SET's by bits."""
+    """Return an ENUM's member by its number from 1 on, a SET's by bits."""
     members = column_type.members
     if column_type.base == "set" and 0 <= number < 2**len(members):
         return ",".join(member for bit, member in enumerate(members) if number >> bit & 1)

@@ -31,7 +31,7 @@ Values: TypeAlias = pa.Array | pa.ChunkedArray | list[object] | tuple[object, ..
 
 def image_values(values: Values, column: Column, wire: WireColumn) -> pa.Array:
     """The raw values of a column, for row_encoder. Raises ValueError, naming the column, for values that it cannot
-    have, and for what is not written: text in East Asian sets, COMPRESSED columns."""
+    have, and for unsupported ones: text in East Asian sets, COMPRESSED columns."""
     kind = column.type
     try:
         if kind.compressed:
@@ -78,7 +78,8 @@ def _decimal(values: pa.Array, kind: ColumnType, wire: WireColumn) -> pa.Array:
 
 
 def _wide_decimal(text: str, whole: int, fraction: int) -> bytes:
-    """A DECIMAL of so many digits before and after the point: groups of nine of them, the sign in the first bit."""
+    """Return a DECIMAL with these numbers of digits before and after the point: groups of nine of them, the sign in the
+    first bit."""
     if (match := _DIGITS.fullmatch(text)) is None or len(match[2]) > whole or len(match[3] or "") > fraction:
         raise ValueError(f"{text!r} is not a DECIMAL({whole + fraction},{fraction})")
     before, after = match[2].rjust(whole, "0"), (match[3] or "").ljust(fraction, "0")
@@ -111,7 +112,7 @@ def _text(values: pa.Array, kind: ColumnType, wire: WireColumn) -> pa.Array:
 
 
 def _members(values: pa.Array, kind: ColumnType, wire: WireColumn) -> pa.Array:
-    """Labels as numbers: of an ENUM the place, of a SET a bit for each. An empty text is 0."""
+    """Return labels as numbers: for an ENUM its number, for a SET a bit for each. An empty text is 0."""
     places = {label: place for place, label in enumerate(kind.members)}
     coded = values.dictionary_encode()
 

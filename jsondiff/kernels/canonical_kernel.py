@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The kernel that finds the texts which MySQL prints just as they are, so that they need not be parsed.
+"""The kernel that finds the texts which MySQL prints unchanged, so that they need not be parsed.
 
 It may miss some: a key with an escape, or an integer of twenty digits, is left to the parser. A double is recognised by
 printing it: of the few doubles near the text's value, one has just these shortest digits.

@@ -166,7 +166,7 @@ def files_at(path: str) -> list[str]:
 
 
 def _hint_on_nothing(paths: Sequence[str]) -> str:
-    """What to do where no path has binlogs."""
+    """Return a hint if no path has binlogs."""
     for path in paths:
         with suppress(OSError):
             filesystem, inner = resolve(path)

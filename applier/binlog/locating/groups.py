@@ -23,7 +23,7 @@ _WHOLE = 1 << 62
 
 @dataclass(frozen=True)
 class Group(Timed):
-    """One event group: [start, end) in a file, its time in epoch seconds. Fields that it lacks are None."""
+    """One event group: [start, end) in a file, its time in epoch seconds. Missing fields are None."""
 
     file: str
     start: int
@@ -79,9 +79,8 @@ class Groups:
 
 @dataclass(frozen=True)
 class RowStatements:
-    """Statements behind rows events, in log order: statement i is behind those in [starts[i], ends[i]).
-    Its bytes, in its client's character set, are data[offsets[i]:offsets[i + 1]]. What is within a compressed event has
-    the place of that."""
+    """Statements behind rows events, in log order: statement i is behind those in [starts[i], ends[i]). Its bytes, in
+    its client's character set, are data[offsets[i]:offsets[i + 1]]. Those in a compressed event have its position."""
 
     starts: np.ndarray
     ends: np.ndarray

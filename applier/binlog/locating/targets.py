@@ -167,7 +167,7 @@ class ByGroupId:
 
 
 def target_of(gtid: str | None, time: Place | None, xid: int | None, group_id: int | None) -> Target:
-    """The target that is asked for. Raises UsageError for none, several, or an invalid one."""
+    """Return the requested target. Raises UsageError for none, several, or an invalid one."""
     if sum(asked is not None for asked in (gtid, time, xid, group_id)) == 1:
         if gtid is not None:
             return ByGtid.parse(gtid)

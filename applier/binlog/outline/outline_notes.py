@@ -90,15 +90,15 @@ def unreplayable_events(kind: int, event: Event, name: str, *, of_table: bool) -
 
 
 MANY, LONG = 64, 64 << 10
-"""Statements of a file that are carried as they are, if they are no longer than so many characters or bytes: to look at
-them costs more than to carry them."""
+"""Statements of a file are carried unchanged up to this many characters and bytes: to look at them costs more than to
+carry them."""
 
 
 class RelevantStatements:
     """Adds statements to an outline, whose rolled-back ranges are known, in the log's order; without `relevance`, all.
 
-    What was rolled back, or may be yet (in groups that begin at the positions of `prepared`), is added as it is: such
-    statements are looked at in another way (plan.log)."""
+    Statements that were rolled back, or may be yet (in groups that begin at the positions of `prepared`), are added
+    unchanged: plan.log handles them differently."""
 
     def __init__(self, outline: Outline, relevance: Relevance | None, prepared: Collection[int]) -> None:
         self._outline, self._relevance, self._prepared = outline, relevance, prepared
@@ -189,8 +189,8 @@ _MOST_WEIGHT = (1 << 32) - 1
 
 def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sample_bytes: int | None,
                  relevance: Relevance | None) -> None:
-    """Fill in tables, so many bytes of their samples at most, splits, rolled-back ranges, and what the notes describe:
-    of statements, those that are relevant. Raises ArchiveError for events that no archive may hold."""
+    """Fill in tables, with at most this many bytes of samples, splits, rolled-back ranges, and the contents of notes:
+    of statements, the relevant ones. Raises ArchiveError for events that an archive may not contain."""
     tables = recording.used("tables")
     for row in tables:
         partial = int(row["partial"])
@@ -223,8 +223,8 @@ def _samples(file: OutlinedFile, tables: np.ndarray, n_bytes: int | None) -> Sam
 
 
 def _sample(file: OutlinedFile, place: int, size: int, weight: float) -> bytes:
-    """The beginning of a rows event, without its checksum, with a header of 19 bytes: in place of its length the bytes
-    of rows events that it stands for, and in place of its position its length."""
+    """Return the beginning of a rows event, without its checksum, with a header of 19 bytes: in place of its length the
+    bytes of rows events that it stands for, and in place of its position its length."""
     length = size - (CHECKSUM_LENGTH if file.format.checksum and 0 <= place < file.mapped.size else 0)
     event, excess = file.bytes_at(place, min(length, SAMPLE_BYTES)), file.format.header_length - HEADER_LENGTH
     numbers = min(int(weight), _MOST_WEIGHT), length - excess

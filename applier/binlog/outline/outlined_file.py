@@ -64,7 +64,8 @@ class OutlinedFile:
             self.head_events += 1
 
     def _pass_over_gap(self, begins_late: bool) -> None:
-        """What comes before the first event of a log that is made of relay logs, where it is known what that was."""
+        """Skip the part before the first event of a log that consists of relay logs, if the transactions in it are
+        known."""
         goes_on = True
         while goes_on and self.mapped.size - self.head_end >= HEADER_LENGTH:
             event = self.read(self.head_end)
@@ -86,9 +87,9 @@ class OutlinedFile:
 
     def tail(self, position: int) -> str | None:
         """The digest of the bytes directly before a position, of 64 KB at most and without the file's head, of which a
-        server changes a flag; None if there are none. Event groups have times, numbers and checksums of their own, so
-        a file with the same tail is the same up to there. None of a log that is made of relay logs, which may lack
-        what the source's has."""
+        server changes a flag; None if there are none. Event groups have times, numbers and checksums of their own, so a
+        file with the same tail is the same up to there. None for a log that consists of relay logs, which may have
+        fewer events than the source's."""
         begin = max(self.head_end, position - _TAIL_BYTES)
         if self._relayed is not None or not begin < position <= self.mapped.size:
             return None

@@ -103,7 +103,7 @@ class _Steps:
 
 
 def _steps(column: tuple[Any, ...]) -> tuple[Any, ...] | _Steps:
-    """A column of many numbers by its steps; any other as it is."""
+    """Return a column of many numbers as its steps; any other unchanged."""
     if len(column) < FEW or any(type(value) is not int for value in column):
         return column
     try:

@@ -100,10 +100,10 @@ class ChangeBatch:
     `before` and `after` with this change's image, -1 if it has none), `images` (int64: pointer to the after-image, -1
     if there is none), `image_lengths` (int32: its bytes), `times` (uint32: when the event was made, in seconds since
     1970), `events` (int64: the rows event's number in the walk and, in EVENT_FLAG_BITS below it, its flags),
-    `before_images` and `before_lengths` (the same of the before-image as of the after-image; of a compressed event it
-    is good only where the binding asks for it), `seqs` (int64: what orders and identifies the change in its event
-    group, see change_records.SEQ_BITS), `before_hashes` and `after_hashes` (uint32: of the bytes of both images, where
-    the binding asks for them; 0 for none)."""
+    `before_images` and `before_lengths` (the same for the before-image; of a compressed event they are valid only if
+    the binding requests them), `seqs` (int64: the change's order and identity in its event group, see
+    change_records.SEQ_BITS), `before_hashes` and `after_hashes` (uint32: hashes of the bytes of both images, if the
+    binding requests them; 0 for none)."""
 
     def __init__(self, before: ImageBuffers, after: ImageBuffers, rows: int):
         self.before, self.after, self.file = before, after, NO_FILE

@@ -194,8 +194,8 @@ def _number_rows(state):
 
 @inline
 def read_options(at, stop, json_columns, layout, state):
-    """What stands between the images of a row of PARTIAL_UPDATE_ROWS: the address after it, and that of the row's
-    layout (0: a variant that is unknown yet). The address is CORRUPT where it makes no sense."""
+    """Read the options between the images of a row of PARTIAL_UPDATE_ROWS: the address after them, and that of the
+    row's layout (0: a variant that is unknown yet). The address is CORRUPT for malformed options."""
     if at >= stop or load_u8(at) > _PARTIAL_JSON:
         return np.int64(CORRUPT), layout
     options = load_u8(at)
@@ -269,7 +269,7 @@ def _add_change(batch, kind, row, offset, state):
 
 @inline
 def rows_of_event(images, batch_address, state):
-    """The images of one rows event into its table's batch; where a row is bad, those before it are there."""
+    """Read the images of one rows event into its table's batch; if a row is bad, those before it are in the batch."""
     batch, resume = batch_at(batch_address), state.row_at
     first = batch.n
     at = images.body + resume if resume else images.first

@@ -2,7 +2,7 @@
 """Values of Arrow columns as texts, a column at a time.
 
 Each kernel fills `out`, an address with room for the longest text of each value, and the offsets of the texts in it,
-int32[n + 1]. What is null, by a bitmap of which value 0 has bit `first` (address 0: nothing is), is an empty text.
+int32[n + 1]. A null value, by a bitmap in which value 0 has bit `first` (address 0: no nulls), is an empty text.
 """
 
 import numpy as np
@@ -124,8 +124,8 @@ def _put(to, kind, value):
 
 @kernel
 def number_texts(kind, values, width, is_signed, validity, first, count, out, offsets):
-    """Numbers of `width` bytes, of which the first one that counts is `first`, as a `kind` (INTEGERS, …) has them:
-    years with four digits, days, microseconds since 1970, microseconds. Returns the bytes of all texts."""
+    """Convert numbers of `width` bytes, from number `first` on, as a `kind` (INTEGERS, …): years with four digits,
+    days, microseconds since 1970, microseconds. Returns the bytes of all texts."""
     to = out
     for row in range(count):
         store_i32(offsets + 4 * row, np.int32(to - out))

@@ -27,7 +27,7 @@ class AddColumn:
 
 @dataclass(frozen=True, slots=True)
 class ChangeColumn:
-    """CHANGE, or MODIFY if the old and the new name are equal; `place` None leaves the column where it is."""
+    """CHANGE, or MODIFY if the old and the new name are equal; `place` None keeps the column's position."""
 
     old: str
     words: ColumnWords
@@ -215,7 +215,7 @@ class ReorganizePartitions:
 
 @dataclass(frozen=True, slots=True)
 class ExchangePartition:
-    """The rows of a partition and those of a table change places."""
+    """EXCHANGE PARTITION swaps the rows of a partition and those of a table."""
 
     name: str
     table: tuple[str, str]

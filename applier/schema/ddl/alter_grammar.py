@@ -1,6 +1,6 @@
 """ALTER TABLE: the text after the name becomes a list of actions.
 
-What touches neither rows nor definitions (ALGORITHM, LOCK, FORCE, ORDER BY) leaves no action. Source: MySQL manual,
+Clauses that touch neither rows nor definitions (ALGORITHM, LOCK, FORCE, ORDER BY) give no action. Source: MySQL manual,
 "ALTER TABLE Statement" of 5.6 to 9.7; MariaDB's "ALTER TABLE".
 """
 

@@ -61,7 +61,7 @@ class TableChanges:
         self._tables, self._databases, self._wanted, self._case = tables, databases, wanted, case
         self._skip_statements = skip_statements
         self.skipped: dict[str, Counter[str]] = {}
-        self._drawn = set[int]()  # sequences, by their versions, of which a replica gave numbers to rows
+        self._drawn = set[int]()  # sequences, by their versions, from which a replica gave numbers to rows
         self.dropped_databases: dict[str, Charset] = {}
 
     def apply(self, change: SchemaChange, place: StatementOrigin) -> None:

@@ -35,7 +35,7 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     if new.charset == "binary" and old.charset not in UTF8 and pc.all(pc.string_is_ascii(values)).as_py() is False:
         raise NotComputable(f"labels in {old.charset} that are not ASCII as bytes")
     flavour, is_wide = session.flavour, not WIDE.isdisjoint((old.charset, new.charset))
-    if any("?" in member for member in new.members):  # which also stands for characters that the set lacks
+    if any("?" in member for member in new.members):  # which also stands for characters that are not in the set
         values = in_charset(values, new.charset or "utf8mb4")
     texts = pc.unique(pc.utf8_rtrim(values.drop_null(), " "))
     words = pc.unique(pc.list_flatten(pc.split_pattern(texts, ","))) if new.base == "set" else texts
@@ -119,7 +119,7 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
 
 def member_numbers(values: pa.Array, old: ColumnType) -> pa.Array:
-    """The members' numbers, as they are in the table's rows."""
+    """Return the members' numbers, as stored in the table's rows."""
     places = {member: place for place, member in reversed(list(enumerate(old.members)))}
     if old.base == "enum":
         numbered = by_distinct(values, lambda label: places.get(label, -1) + 1, pa.int64())

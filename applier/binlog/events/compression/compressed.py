@@ -29,7 +29,7 @@ _GUARD = bytes(64)
 
 
 class _Found(NamedTuple):
-    """What find_compressed says of an event (FOUND)."""
+    """A record of find_compressed about an event (FOUND)."""
 
     position: int
     prefix: int
@@ -172,7 +172,7 @@ class Inflater:
             rest += part
             memory = np.frombuffer(rest, np.uint8)
             whole = k.whole_events(address_of(memory), len(rest))
-            del memory  # while it is there, `rest` cannot be cut
+            del memory  # while it exists, `rest` cannot be cut
             next_size = int.from_bytes(rest[whole + 9:whole + 13], "little") if whole >= 0 else 0
             if whole < 0 or total > found.inflated or next_size > _MOST_EVENT_BYTES:
                 raise self._malformed(found)

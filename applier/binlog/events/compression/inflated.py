@@ -1,4 +1,4 @@
-"""Memory for rows events from compressed ones: the images of their rows are there, as others are in the file.
+"""Memory for rows events from compressed ones: it holds the images of their rows, as the file does for others.
 
 The kernel that walks the changes fills a buffer with pairs of an INFLATED record and a rows event.
 """
@@ -25,7 +25,7 @@ class EventBuffer(MappedFile):
     file_address: int
 
     def position_of(self, address: int) -> int:
-        """The place in the file of the compressed event whose row lies at an address."""
+        """Return the position in the file of the compressed event whose row is at an address."""
         at = 0
         while True:
             place, length = self.array[at : at + INFLATED_BYTES].view(INFLATED)[0].tolist()
@@ -37,7 +37,7 @@ class EventBuffer(MappedFile):
 
 class InflatedEvents:
     """The buffers of one reader. `keep` is notified of each one before it is filled; without it there is one at a time,
-    and its rows are good until the next is asked for."""
+    and its rows are valid until the next one is filled."""
 
     def __init__(self, uri: str, file_address: int, keep: Callable[[MappedFile], None] | None):
         self._uri, self._file_address, self._keep = uri, file_address, keep

@@ -35,8 +35,8 @@ _NO_TABLE_ID = (1 << 48) - 1
 _WRITE, _UPDATE, _DELETE = range(3)
 NO_TABLE = -1
 PARTIAL_IMAGES, PARTIAL_VALUES, MAY_CASCADE = 1, 2, 4
-"""Some image lacks columns; some after-image has all columns, and may have JSON diffs instead of values; some update
-or delete may make foreign keys change rows that the log does not have."""
+"""Some image has missing columns; some after-image has all columns, and may have JSON diffs instead of values; some
+update or delete may make foreign keys change rows that the log does not have."""
 
 
 @inline
@@ -174,9 +174,9 @@ def _all_ones(bitmap, n_columns):
 
 @inline
 def _keep_sample(state, table, samples, header, size):
-    """A rows event within which the table's bytes reach a multiple of `stride`, a power of two, is a sample. Where
-    there are too many, the stride doubles, and those go that do not reach a multiple of it. Beside its place, a sample
-    has the bits that change where its bytes are counted."""
+    """A rows event within which the table's bytes reach a multiple of `stride`, a power of two, is a sample. If there
+    are too many, the stride doubles, and those that do not reach a multiple of it are dropped. Besides its position, a
+    sample has the bits that change in the count of bytes."""
     changing = np.int64(0)
     while (table.rows_bytes ^ (table.rows_bytes + size)) >> changing != 0:
         changing += 1
