@@ -15,7 +15,7 @@ INT, TEXT, SHORT_TEXT = BY_NAME["int"], BY_NAME["varchar(60000)"], BY_NAME["varc
 
 @dataclass
 class Change:
-    """What the model expects of one change: kind, place of its event, row in the event, both images."""
+    """A change that the model expects: kind, offset of its event, row in the event, both images."""
 
     kind: int
     place: int
@@ -25,7 +25,7 @@ class Change:
 
 
 class Collector:
-    """Takes batches and keeps what is in them, a row at a time."""
+    """Takes batches and keeps their contents, a row at a time."""
 
     def __init__(self, file, rows=4096, wanted_before=None, wanted_after=None):
         self.file, self.rows, self.changes, self.batches, self.zero_dates = file, rows, [], 0, 0

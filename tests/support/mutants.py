@@ -1,4 +1,4 @@
-"""What the tests notice: one thing at a time is changed in a kernel or in Python, and the tests are run.
+"""Mutation tests: one thing at a time is changed in a kernel or in Python, and the tests are run.
 
     make mutants ARGS="300 --seed 1"        by the tests near the change, then by those of every day, then by all
 
@@ -39,7 +39,7 @@ SUITES: dict[str, Callable[[str], list[str]]] = {
     "day": lambda source: [*DAILY],
     "all": lambda source: [],
 }
-"""What pytest is told for a changed file, by suite."""
+"""Arguments of pytest for a changed file, by suite."""
 LONGEST = {"near": 900, "day": 3600, "all": 7200}
 """Seconds after which a suite counts as failed: a loop does not end."""
 NO_TESTS = 5
@@ -79,7 +79,7 @@ class _Change(ast.NodeVisitor):
                     self.found = (node.test if isinstance(node, ast.If) else node), new  # type: ignore[assignment]
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """A message: what it says is not what is changed."""
+        """Skip a message: its text is not changed."""
 
 
 def _changed(node: ast.AST) -> Iterator[ast.AST]:
@@ -122,7 +122,7 @@ def changes_in(source: str) -> int:
 
 
 def changed_source(source: str, number: int) -> str:
-    """The source with a change, elsewhere as it is: some tests read it."""
+    """Return the source with one change, otherwise unchanged: some tests read it."""
     change = _Change(number)
     change.visit(ast.parse(source))
     assert change.found is not None
@@ -208,7 +208,7 @@ class Checkout:
 
 
 def is_current(folder: str) -> bool:
-    """Return whether a directory of kernels is of the sources as they are, and not of a mutant."""
+    """Return whether a directory of kernels belongs to the current sources, and not to a mutant."""
     module = folder.rpartition("-")[0]
     return (ROOT / f"{module.replace('.', '/')}.py").exists() and kernel_cache.folder(module) == folder
 
