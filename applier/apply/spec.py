@@ -219,7 +219,7 @@ class UnitSpec:
     """A unit: rows of one version of a table that one task changes, one after another.
 
     `search` says how they are found, `origin` where they come from, `needs` what else their task needs. `version` is
-    the version's id. `place` is where the unit's files go, None for a version that is not in the snapshot (its table
+    the version's id. `target` is where the unit's files go, None for a version that is not in the snapshot (its table
     was dropped later), whose changes are only checked. `type_conversions`: which columns of the log may have other
     types than the definition has; `same_columns`: both have the same number of them. `idempotent`: the exec mode;
     `witness`: how differences between before-images and rows are handled (witnessed). `may_merge`: its files may stay,
@@ -234,7 +234,7 @@ class UnitSpec:
     search: RowSearch
     origin: RowOrigin = BeginsEmpty()
     needs: Needs = NothingElse()
-    place: TableTarget | None
+    target: TableTarget | None
     type_conversions: TypeConversions = NONE_ALLOWED
     same_columns: bool = True
     idempotent: bool = False

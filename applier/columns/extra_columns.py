@@ -35,7 +35,7 @@ class ExtraColumns:
         self._numbered = next((column for column in extra if column.auto_increment), None)
 
     @property
-    def place_in_key(self) -> int | None:
+    def number_in_key(self) -> int | None:
         """The 0-based part of the primary key that numbers inserted rows; None if there is none.
 
         Raises SchemaError if each value of the preceding parts has numbers of its own, as in MyISAM.

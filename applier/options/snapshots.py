@@ -74,7 +74,7 @@ class ExportOptions:
         check_engine(self.engine, self.master, self.conf)
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def locations(self) -> tuple[str, ...]:
         """Return the paths that are read and written."""
         return self.snapshot, self.output
 

@@ -129,7 +129,7 @@ class _Sampled(Generic[Value]):
         return self._bindings[-1]
 
     def _take(self, keys: IntKeys | ByteKeys, batch: ChangeBatch) -> None:
-        events = np.searchsorted(self._starts, batch.places, side="right") - 2  # the first one is the table map
+        events = np.searchsorted(self._starts, batch.positions, side="right") - 2  # the first one is the table map
         picks = _spread(events) if self._whole_rows else np.flatnonzero(batch.rows == 0)
         after = batch.after_rows[picks] >= 0
         before_columns, after_columns = keys.columns(batch)

@@ -114,8 +114,8 @@ def _start(entry: tuple[TableName, TableVersion]) -> Position:
 
 def _held(versions: list[tuple[TableName, TableVersion]], position: Position) -> list[tuple[TableName, TableVersion]]:
     """Of a table's versions, by their starts, the one that applies at a position, if there is one."""
-    place = bisect_right(versions, position, key=_start)
-    before = versions[max(place - 1, 0):place]
+    number = bisect_right(versions, position, key=_start)
+    before = versions[max(number - 1, 0):number]
     return [entry for entry in before if entry[1].end is None or position < entry[1].end]
 
 
@@ -147,15 +147,15 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
         weights.update({unit.number: of_log + BASE_ROWS * of_base[unit.number] for unit in item.units})
     together = _together([unit for item in versions if not item.succeeded for unit in item.units])
     loads_of = [sum(weights[unit.number] for unit in units) for units in together]
-    order = sorted(range(len(together)), key=lambda place: (-loads_of[place], together[place][0].number))
+    order = sorted(range(len(together)), key=lambda number: (-loads_of[number], together[number][0].number))
     total = weights.total()
     n_tasks = min(len(together), max(cores, -int(-total // TASK_BYTES)))
     loads: list[tuple[float, int]] = [(0.0, number) for number in range(n_tasks)]
     parts: list[dict[int, dict[int, UnitSpec]]] = [{} for _ in range(n_tasks)]
-    for place in order:
+    for number in order:
         load, lightest = loads[0]
-        heapreplace(loads, (load + loads_of[place], lightest))
-        for link in (link for unit in together[place] for link in unit.chain):
+        heapreplace(loads, (load + loads_of[number], lightest))
+        for link in (link for unit in together[number] for link in unit.chain):
             parts[lightest].setdefault(link.version, {})[id(link)] = link
     shares = tuple(TaskShare(units, _read(units)) for units in (
         {version: tuple(links.values()) for version, links in part.items()} for part in parts))

@@ -88,11 +88,11 @@ def _reference(table: Table, base: list[tuple[Any, ...]], events: list[Event]) -
     reference = replica.Table("t", columns, [replica.Key("PRIMARY KEY", tuple(map(str, table.key)))],
                               rows=list(map(_named, base)))
     for number, event in enumerate(events):
-        for place, (before, after) in enumerate(event.rows):
+        for row, (before, after) in enumerate(event.rows):
             try:
                 reference.apply(None if before is None else _named(before), None if after is None else _named(after))
             except replica.Refused as refused:
-                raise Stop(refused.errno, tuple(refused.row[str(c)] for c in table.key), number, place) from None
+                raise Stop(refused.errno, tuple(refused.row[str(c)] for c in table.key), number, row) from None
     return reference
 
 
@@ -173,7 +173,7 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
         origin = FromBase(uri=snapshot.uri, files=own) if own else BeginsEmpty()
         specs.append(UnitSpec(number=number, version=0, definition=definition, origin=origin,
                               search=KeyRange(key, low, high),
-                              place=TableTarget(str(folder / "new"), "t"), witness=STOP))
+                              target=TableTarget(str(folder / "new"), "t"), witness=STOP))
     return tuple(specs)
 
 

@@ -42,9 +42,9 @@ def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: Table
     one index by their names, which begin with their databases'. (Seen on MySQL 9.7 and MariaDB 10.11.)"""
     referenced = tuple((link.parent, None) for link in columns)
     indexes = server_order(column_infos(parent), key_infos(parent))
-    place = next((number for number, index in enumerate(indexes)
-                  if index.parts[:len(referenced)] == referenced), len(indexes))
-    return place, f"{child.database}/{key.name}".encode()
+    number = next((number for number, index in enumerate(indexes)
+                   if index.parts[:len(referenced)] == referenced), len(indexes))
+    return number, f"{child.database}/{key.name}".encode()
 
 
 class Link:

@@ -15,7 +15,7 @@ from keysearch.records import struct
 DIFF_ID = MAX_IMAGE_ID + 2
 """The layout number that marks a pointer to a node."""
 
-NODE, _, node_at = struct("node", **dict.fromkeys(("previous", "image", "column", "place", "row"), np.int64))
+NODE, _, node_at = struct("node", **dict.fromkeys(("previous", "image", "column", "position", "row"), np.int64))
 """The pointer below it, the image that contains it, its column, and the offset (of the change's event in the file) and
 row of the change."""
 

@@ -57,7 +57,7 @@ class DiffNodes:
             new, images = self._nodes[self.n:n], batch.images
             order = np.argsort(images, kind="stable")
             changes = order[np.searchsorted(images[order], new["image"])]
-            new["place"], new["row"] = batch.places[changes], batch.rows[changes]
+            new["position"], new["row"] = batch.positions[changes], batch.rows[changes]
             self.n = n
             if self.partial_updates is not None:
                 updates = np.unique(changes)
@@ -70,9 +70,9 @@ class DiffNodes:
         """The image that each diff is in: int64[n]."""
         return self._nodes["image"][:self.n]
 
-    def place(self, number: int) -> tuple[int, int]:
+    def position(self, number: int) -> tuple[int, int]:
         """Return the position of a node's change: the offset of its event in the file, and the row in the event."""
-        return int(self._nodes[number]["place"]), int(self._nodes[number]["row"])
+        return int(self._nodes[number]["position"]), int(self._nodes[number]["row"])
 
     def link(self, number: int) -> tuple[int, int]:
         """Return the pointer to the value that a node applies to, and the image that contains its diff."""

@@ -26,7 +26,7 @@ class Causes:
     """Where changes of several tables are, in commit order: offsets of their events, rows in these, and what a
     ChangeBatch has in `seqs`."""
 
-    places: np.ndarray
+    positions: np.ndarray
     rows: np.ndarray
     seqs: np.ndarray
 
@@ -56,7 +56,7 @@ class Steps:
     is none), and which of the table's units they are of."""
 
     changes: np.ndarray
-    places: np.ndarray
+    positions: np.ndarray
     rows: np.ndarray
     seqs: np.ndarray
     is_update: np.ndarray
@@ -105,16 +105,17 @@ def take_steps(units: Sequence[TracedUnit], batch: ChangeBatch | None, causes: C
         order = np.argsort(2 * traced["change"] + (traced["old"] < 0), kind="stable")
         traced, numbers = traced[order], numbers[order]
     changes, old, new = (np.ascontiguousarray(traced[name]) for name in ("change", "old", "new"))
-    places, seqs = np.empty((2, len(traced)), np.int64)
+    positions, seqs = np.empty((2, len(traced)), np.int64)
     rows, own = np.empty(len(traced), np.int32), changes >= 0
     is_update = (old >= 0) & (new >= 0)
     if batch is not None:
-        places[own], rows[own], seqs[own] = (array[changes[own]] for array in (batch.places, batch.rows, batch.seqs))
+        positions[own], rows[own], seqs[own] = (array[changes[own]] for array in (batch.positions, batch.rows,
+                                                                                                  batch.seqs))
         is_update[own] |= batch.kinds[changes[own]] == UPDATE
     made = -1 - changes[~own]
-    places[~own], rows[~own] = causes.places[made], causes.rows[made]
+    positions[~own], rows[~own] = causes.positions[made], causes.rows[made]
     seqs[~own] = causes.seqs[made] + 1 + _numbers_in_runs(made)
-    return Steps(changes, places, rows, seqs, is_update, old, new, numbers)
+    return Steps(changes, positions, rows, seqs, is_update, old, new, numbers)
 
 
 def _numbers_in_runs(values: np.ndarray) -> np.ndarray:

@@ -70,7 +70,7 @@ def rows_to_send(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array], 
     kinds = batch.kinds[picks]
     inserts, deletes = kinds == INSERT, kinds == DELETE
     pointers, lengths = batch.images[picks], batch.image_lengths[picks]
-    columns = [pa.array(kinds), pa.array(batch.places[picks]), pa.array(batch.rows[picks]),
+    columns = [pa.array(kinds), pa.array(batch.positions[picks]), pa.array(batch.rows[picks]),
                pa.array(batch.times[picks]), pa.array(layouts_of(pointers).astype(np.int32)),
                *_of_images(before, batch.before_rows[picks], inserts),
                *_of_images(after, batch.after_rows[picks], deletes)]
@@ -182,7 +182,7 @@ class ArrivedBatch:
         self.memory = [_memory_of(header.uri, payload, partial(Unpacked, types, [payload], [count], header_bytes))
                        for payload, count in zip(payloads, counts, strict=True)]
         self.file: MappedFile = self.memory[0]
-        self.kinds, self.places, self.rows, self.times, local = map(np.asarray, columns[:_N])
+        self.kinds, self.positions, self.rows, self.times, local = map(np.asarray, columns[:_N])
         self.key_columns = keys_of(columns, header.before_images)
         numbers = np.arange(self.n, dtype=np.int32)
         self.before_rows = np.where(self.kinds == INSERT, np.int32(-1), numbers)

@@ -202,7 +202,7 @@ def _images(batch: ChangeBatch, after: bool) -> tuple[ImageBuffers, int]:
 def at_change(error: AnyError, batch: Changes, rows: np.ndarray, lacking: np.ndarray) -> AnyError:
     """Return the error with the position of the first change whose image (its row in `rows`) is `lacking`."""
     change = np.flatnonzero((rows >= 0) & lacking[rows])[0]
-    error.at(file=batch.file.uri, position=int(batch.places[change]))
+    error.at(file=batch.file.uri, position=int(batch.positions[change]))
     return error
 
 

@@ -65,7 +65,7 @@ class GeneratedWitness:
         chosen = there[(order < _FIRST) | (order % _ONE_IN == 0)]
         chosen = chosen[are_here(chosen)]
         if len(chosen):
-            self._waiting.append((LoggedImages(batch.file.uri, batch.places[chosen], batch.rows[chosen]),
+            self._waiting.append((LoggedImages(batch.file.uri, batch.positions[chosen], batch.rows[chosen]),
                                   batch.images[chosen]))
 
     def compare(self, reading: TableReading) -> None:
@@ -73,7 +73,7 @@ class GeneratedWitness:
         waiting, self._waiting = self._waiting, []
         for uri, batches in groupby(waiting, key=lambda waiting: waiting[0].uri):
             parts = [*batches]
-            images = LoggedImages(uri, np.concatenate([images.places for images, _ in parts]),
+            images = LoggedImages(uri, np.concatenate([images.positions for images, _ in parts]),
                                   np.concatenate([images.rows for images, _ in parts]))
             pointers = np.concatenate([pointers for _, pointers in parts])
             numbers = layouts_of(pointers)

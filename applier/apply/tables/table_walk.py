@@ -128,7 +128,7 @@ class TableWalk:
         self._closed -= concerned
         if not self._closed:
             self._ranges = None
-        return [self.units[place] for place in sorted(concerned)]
+        return [self.units[number] for number in sorted(concerned)]
 
 
 def _ranges(units: tuple[UnitSpec, ...]) -> UnitRanges | None:

@@ -38,7 +38,7 @@ class TracedRows:
         """The JSON diffs that pointers of columns lead to."""
         return DiffNodes() if self._index is None else self._index.diffs
 
-    def places(self, pointers: np.ndarray) -> np.ndarray:
+    def by_column(self, pointers: np.ndarray) -> np.ndarray:
         """Where each column is of the rows that pointers lead to, by its number in the log: int64[n, columns]."""
         if self._index is None:
             return np.repeat(pointers[:, None], len(self._definition.columns), axis=1)

@@ -52,7 +52,7 @@ class Changes(Protocol):
     @property
     def kinds(self) -> np.ndarray: ...
     @property
-    def places(self) -> np.ndarray: ...
+    def positions(self) -> np.ndarray: ...
     @property
     def rows(self) -> np.ndarray: ...
     @property
@@ -87,7 +87,7 @@ class DecodedChanges(Changes, Protocol):
 
 
 _ARRAYS: dict[str, type[np.number]] = {
-    "kinds": np.uint8, "places": np.int64, "rows": np.int32, "before_rows": np.int32, "after_rows": np.int32,
+    "kinds": np.uint8, "positions": np.int64, "rows": np.int32, "before_rows": np.int32, "after_rows": np.int32,
     "images": np.int64, "image_lengths": np.int32, "times": np.uint32, "events": np.int64, "before_images": np.int64,
     "before_lengths": np.int32, "seqs": np.int64, "before_hashes": np.uint32, "after_hashes": np.uint32,
 }
@@ -95,8 +95,8 @@ _ARRAYS: dict[str, type[np.number]] = {
 
 
 class ChangeBatch:
-    """Changes of one table. Arrays of `n` entries: `kinds` (uint8: INSERT, UPDATE, DELETE), `places` (int64: offset in
-    the file of the rows event), `rows` (int32: row in the event), `before_rows` and `after_rows` (int32: the row of
+    """Changes of one table. Arrays of `n` entries: `kinds` (uint8: INSERT, UPDATE, DELETE), `positions` (int64: offset
+    in the file of the rows event), `rows` (int32: row in the event), `before_rows` and `after_rows` (int32: the row of
     `before` and `after` with this change's image, -1 if it has none), `images` (int64: pointer to the after-image, -1
     if there is none), `image_lengths` (int32: its bytes), `times` (uint32: when the event was made, in seconds since
     1970), `events` (int64: the rows event's number in the walk and, in EVENT_FLAG_BITS below it, its flags),
@@ -135,7 +135,7 @@ class ChangeBatch:
         return self._arrays[0][:self.n]
 
     @property
-    def places(self) -> np.ndarray:
+    def positions(self) -> np.ndarray:
         return self._arrays[1][:self.n] - self.file.address
 
     @property

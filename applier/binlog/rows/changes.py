@@ -271,18 +271,18 @@ class ChangeReader:
     def _add_layout(self, number: int, address: int) -> None:
         table = self._bound(number)
         length = (len(table.table_map.types) + 7) // 8
-        with self._placed(table):
+        with self._located(table):
             table.add_layout(ctypes.string_at(address, length))
         self._records[number] = table.record()
 
     def _add_variant(self, table: _BoundTable, address: int) -> None:
         length, batch = (len(table.json_columns) + 7) // 8, table.binding.batch
-        with self._placed(table):
+        with self._located(table):
             table.add_variant(self._get("layout"), ctypes.string_at(address, length))
         batch.before.rewind(batch.n_before)
 
     @contextmanager
-    def _placed(self, table: _BoundTable) -> Iterator[None]:
+    def _located(self, table: _BoundTable) -> Iterator[None]:
         """Give errors the position of the event at the cursor."""
         try:
             yield
@@ -297,7 +297,7 @@ class ChangeReader:
             bound.binding.flush(self.file)
             return
         longest = self._event_size() - self._get("row_at")
-        with self._placed(bound):
+        with self._located(bound):
             batch.before.make_room(batch.n_before, longest)
             batch.after.make_room(batch.n_after, longest)
 

@@ -44,7 +44,7 @@ def walk(state_address):
     digests = state.digests != 0
     while position < end:
         start = base + position
-        state.place = start
+        state.file_event = start
         if header > end - position:
             return Status.BAD_LENGTH
         size = np.int64(event_header(start).size)
@@ -121,7 +121,7 @@ def compressed_event(position, state):
 
 @inline
 def plain_event(start, stop, safe_end, event_type, state):
-    """Read one event that is not compressed, or was; `place` is the address of the event in the file."""
+    """Read one event that is not compressed, or was; `file_event` is the address of the event in the file."""
     state.event = start
     kind, body = rows_kind(np.int64(event_type)), start + state.header_bytes
     if event_type == _TABLE_MAP:

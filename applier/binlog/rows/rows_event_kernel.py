@@ -127,7 +127,7 @@ def to_buffer(start, length, state):
         state.wanted_bytes = length
         return np.int64(0)
     inflated = inflated_at(free)
-    inflated.place = state.place
+    inflated.file_event = state.file_event
     inflated.length = length
     copy_bytes(free + INFLATED_BYTES, start, length)
     state.copy = free + INFLATED_BYTES
@@ -187,7 +187,7 @@ def rows_event(start, stop, safe_end, kind, event_type, state):
 @inline
 def _number_rows(state):
     """Set how the rows of the event at `event` are numbered."""
-    is_deflated = state.within != 0 and event_header(state.place).type != _PAYLOAD
+    is_deflated = state.within != 0 and event_header(state.file_event).type != _PAYLOAD
     state.seq_shift = DEFLATED_SEQ_BITS if is_deflated else SEQ_BITS
     state.first_seq = (state.position << SEQ_BITS) + (state.inner_offset + state.header_bytes << state.seq_shift)
 
@@ -259,7 +259,7 @@ def _add_change(batch, kind, row, offset, state):
     """The next change, whose images have been added: a row of the event that is being read, at this offset in its body.
     """
     store_u8(batch.kinds + batch.n, np.uint8(kind))
-    store_i64(batch.places + 8 * batch.n, state.place)
+    store_i64(batch.positions + 8 * batch.n, state.file_event)
     store_i32(batch.rows + 4 * batch.n, np.int32(row))
     store_u32(batch.times + 4 * batch.n, event_header(state.event).time)
     store_i64(batch.events + 8 * batch.n, state.rows_event)

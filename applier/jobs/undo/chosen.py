@@ -119,7 +119,7 @@ def _version(log: ChangeLog, position: tuple[str, int]) -> int:
     name, offset = position
     for file in log.files.values():
         if file.name == name:
-            return version_at(name, file.place, offset)
+            return version_at(name, file.number, offset)
     raise UsageError(f"the log has no file {name}", hint="it has " + _some([file.name for file in log.files.values()]))
 
 

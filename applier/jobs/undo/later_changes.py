@@ -113,9 +113,9 @@ def _used(name: str, tells_rows_apart: bool, chains: Chains, which: np.ndarray, 
         have = others[pointers[others] >= 0]
         for start in range(0, len(have), _AT_ONCE):
             part = have[start:start + _AT_ONCE]
-            places = pc.index_in(keys(steps.units[part], pointers[part]), value_set=own.dictionary, skip_nulls=True)
-            used.append(places.drop_null().to_numpy())
-            users.append(part[np.asarray(places.is_valid())])
+            indexes = pc.index_in(keys(steps.units[part], pointers[part]), value_set=own.dictionary, skip_nulls=True)
+            used.append(indexes.drop_null().to_numpy())
+            users.append(part[np.asarray(indexes.is_valid())])
             if pointers is steps.new:
                 is_last = ~chains.followed[users[-1]]
                 holders[used[-1][is_last]] = users[-1][is_last]

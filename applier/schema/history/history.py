@@ -266,25 +266,25 @@ class SchemaHistory:
         change a wanted table's rows.
         """
         sql, context = text_of(statement), statement.context
-        place = StatementOrigin(end, sql, timestamp_us(statement), self._file(at), at[1], statement.gtid,
+        origin = StatementOrigin(end, sql, timestamp_us(statement), self._file(at), at[1], statement.gtid,
                                (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
                                end_of_time(self.server_version), self.server_version, statement.sequences)
         try:
             session = parse_arguments(statement, self.flavour, self._rewrites, self._system_time_zone)
             for change in self._parse(sql, **session):
-                self.objects.apply(change, place, statement.database, session.get("sql_mode", ""))
+                self.objects.apply(change, origin, statement.database, session.get("sql_mode", ""))
                 if self.case is not None and isinstance(change, CreateDatabase | DropDatabase | AlterDatabase):
                     self.case.folds |= change.name != statement.database == folded(change.name)  # typed, and stored
-                self._apply(change, place)
+                self._apply(change, origin)
         except (SchemaError, UnsupportedStatement) as error:
-            error.file, error.position, error.gtid = place.file, place.position, place.gtid
+            error.file, error.position, error.gtid = origin.file, origin.position, origin.gtid
             raise
 
-    def _apply(self, change: SchemaChange, place: StatementOrigin) -> None:
+    def _apply(self, change: SchemaChange, origin: StatementOrigin) -> None:
         if isinstance(change, CreateTable) and change.inherits_charset \
                 and change.definition.database not in self._databases:
             self.charset_assumed.add(change.definition.full_name)
-        self._changes.apply(change, place)
+        self._changes.apply(change, origin)
 
     def _file(self, at: Position) -> str | None:
         return self._files[at[0]] if at[0] < len(self._files) else None

@@ -12,7 +12,7 @@ from applier.io.mapping import MappedFile
 from keysearch.addresses import address_of
 from keysearch.records import packed
 
-INFLATED, inflated_at = packed("inflated event", place=np.int64, length=np.int64)
+INFLATED, inflated_at = packed("inflated event", file_event=np.int64, length=np.int64)
 """Before a rows event: the address of the compressed event in the file's memory, and the length of the rows event."""
 INFLATED_BYTES = INFLATED.itemsize
 BUFFER_BYTES = 4 << 20
@@ -28,10 +28,10 @@ class EventBuffer(MappedFile):
         """Return the position in the file of the compressed event whose row is at an address."""
         at = 0
         while True:
-            place, length = self.array[at : at + INFLATED_BYTES].view(INFLATED)[0].tolist()
+            file_event, length = self.array[at : at + INFLATED_BYTES].view(INFLATED)[0].tolist()
             at += INFLATED_BYTES + length
             if address < self.address + at:
-                position: int = place - self.file_address
+                position: int = file_event - self.file_address
                 return position
 
 

@@ -62,12 +62,12 @@ class FileGroups:
         self._numbers = np.ascontiguousarray(found.numbers)
         self._commits: list[tuple[int, FileGroups, int]] = []
 
-    def columns(self, places: np.ndarray, seqs: np.ndarray) -> list[pa.Array]:
+    def columns(self, positions: np.ndarray, seqs: np.ndarray) -> list[pa.Array]:
         """Of the groups that bytes at these offsets, ascending, are in: commit versions, times, GTIDs, servers,
         threads, the file; behind the commit versions, the numbers of changes in them."""
-        n = len(places)
+        n = len(positions)
         numbers, versions, times = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
-        k.find_groups(places, self._starts, self._versions, self._times, numbers, versions, times)
+        k.find_groups(positions, self._starts, self._versions, self._times, numbers, versions, times)
         groups = slice(int(numbers[0]), int(numbers[-1]) + 1)
         numbers -= groups.start
         gtids = pa.DictionaryArray.from_arrays(numbers, self._gtids(groups))
@@ -76,14 +76,14 @@ class FileGroups:
         files = pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), self._name)
         return [pa.array(versions), pa.array(seqs), pa.array(times).view(_TIME), gtids, servers, threads, files]
 
-    def versions(self, places: np.ndarray) -> np.ndarray:
+    def versions(self, positions: np.ndarray) -> np.ndarray:
         """The commit versions of the groups that bytes at these offsets, ascending, are in."""
-        versions: np.ndarray = self._versions[self._of(places)] if len(places) else np.empty(0, np.int64)
+        versions: np.ndarray = self._versions[self._of(positions)] if len(positions) else np.empty(0, np.int64)
         return versions
 
-    def numbers(self, places: np.ndarray) -> np.ndarray:
+    def numbers(self, positions: np.ndarray) -> np.ndarray:
         """The groups that bytes at these offsets, ascending, are in, by their numbers in the file."""
-        return self._of(places)
+        return self._of(positions)
 
     @property
     def all_starts(self) -> np.ndarray:
@@ -132,16 +132,16 @@ class FileGroups:
         self._commits.append((own, by, other))
         self._versions[own], self._times[own] = by._versions[other], by._times[other]
 
-    def starts(self, places: np.ndarray) -> np.ndarray:
+    def starts(self, positions: np.ndarray) -> np.ndarray:
         """Where the groups begin that bytes at these offsets are in."""
-        starts: np.ndarray = self._starts[self._of(places)]
+        starts: np.ndarray = self._starts[self._of(positions)]
         return starts
 
-    def are_wanted(self, places: np.ndarray) -> np.ndarray:
+    def are_wanted(self, positions: np.ndarray) -> np.ndarray:
         """Return whether the groups that contain these offsets (ascending) are wanted: bool[n]."""
-        if self._wanted.all or not len(places):
-            return np.ones(len(places), np.bool_)
-        wanted: np.ndarray = self._wanted_ones[self._of(places)]
+        if self._wanted.all or not len(positions):
+            return np.ones(len(positions), np.bool_)
+        wanted: np.ndarray = self._wanted_ones[self._of(positions)]
         return wanted
 
     def wanted_parts(self, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -177,9 +177,9 @@ class FileGroups:
             found.names, found.sources, found.numbers)
         return by_gtid, found.of_threads(wanted.threads), wanted.left_out.mask(found)
 
-    def _of(self, places: np.ndarray) -> np.ndarray:
-        first, last = np.searchsorted(self._starts, places[[0, -1]], side="right")
-        numbers: np.ndarray = np.searchsorted(self._starts[first - 1:last], places, side="right") + (first - 2)
+    def _of(self, positions: np.ndarray) -> np.ndarray:
+        first, last = np.searchsorted(self._starts, positions[[0, -1]], side="right")
+        numbers: np.ndarray = np.searchsorted(self._starts[first - 1:last], positions, side="right") + (first - 2)
         return numbers
 
     def _executed_by(self, groups: slice) -> tuple[pa.Array, pa.Array]:

@@ -113,7 +113,7 @@ class TracedTable:
     def position_of(self, version: int) -> str:
         """Return where the transaction with a commit version ends, as FILE:POS."""
         return next((f"{file.name}:{version - start}" for file in self._log.files.values()
-                     if 0 < version - (start := version_at(file.name, file.place, 0)) <= file.end), "?")
+                     if 0 < version - (start := version_at(file.name, file.number, 0)) <= file.end), "?")
 
     def read(self, units: np.ndarray, old: np.ndarray, new: np.ndarray,
              columns: Sequence[str]) -> Iterator[ReadSteps]:
@@ -130,7 +130,7 @@ class TracedTable:
             return
         self._grown[version] += int((made.new >= 0).sum() - (made.old >= 0).sum())
         groups = self._read.groups(self._file)
-        late, chosen = groups.versions(made.places) >= self._first_version, groups.are_wanted(made.places)
+        late, chosen = groups.versions(made.positions) >= self._first_version, groups.are_wanted(made.positions)
         if chosen.any() and version not in self._line:
             raise self._altered(self._log.versions[version])
         if (made.halves & made.by_foreign_keys).any():
@@ -140,7 +140,7 @@ class TracedTable:
         if version in self._line:
             moves = np.where(made.halves, self._batches << 32 | made.changes, -1)
             found = RowSteps(made.units + self._offsets[version], made.old, made.new,
-                             self.commits.of(groups, made.places), chosen, moves,
+                             self.commits.of(groups, made.positions), chosen, moves,
                              np.full(len(made), -1))
             if late.any():
                 self._parts[version].append(found.part(late))
