@@ -237,7 +237,8 @@ class TableChanges:
         conversion = RowConversion(
             old, new, altered.sources, context.sql_mode, context.time_zone, origin.sql, origin.timestamp_us,
             origin.file, origin.position, origin.gtid, altered.removed, first_number=altered.first_number,
-            numbering=origin.numbering, end_of_time=origin.end_of_time, ignores=altered.ignores, server_version=origin.server_version,
+            numbering=origin.numbering, end_of_time=origin.end_of_time, ignores=altered.ignores,
+            server_version=origin.server_version,
             foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names)
         if conversion.drawn:
             conversion = replace(conversion, sequences=self._known_sequences(conversion, origin))
