@@ -128,13 +128,13 @@ def _insert(container: Array | Object, leg: Leg, value: Document) -> None:
 
 
 def _replace(container: Array | Object, leg: Leg, value: Document) -> None:
-    place: Any = container
-    place[_find(container, leg)] = value
+    target: Any = container
+    target[_find(container, leg)] = value
 
 
 def _remove(container: Array | Object, leg: Leg) -> None:
-    place: Any = container
-    del place[_find(container, leg)]
+    target: Any = container
+    del target[_find(container, leg)]
 
 
 def depth(value: Document) -> int:

@@ -41,7 +41,7 @@ class Table:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.head = np.zeros(WORDS + 2 * MOST_TAKEN, np.int64)
-        self._places: dict[int, dict[tuple[int, int], str]] = {}
+        self._ranges: dict[int, dict[tuple[int, int], str]] = {}
         self._watched: dict[int, weakref.ref[Any]] = {}
         self._freed: deque[int] = deque()
         self._bounds = np.empty((3, 0), np.int64)  # starts, ends, furthest ends
@@ -54,9 +54,9 @@ class Table:
             key = id(owner)
             if key not in self._watched:
                 self._watched[key] = weakref.ref(owner, functools.partial(self._note_freed, key))
-                self._places[key] = {}
-            if (start, end) not in self._places[key]:
-                self._places[key][start, end] = by
+                self._ranges[key] = {}
+            if (start, end) not in self._ranges[key]:
+                self._ranges[key][start, end] = by
                 self._insert(start, end)
 
     def _note_freed(self, key: int, _: Any) -> None:
@@ -67,7 +67,7 @@ class Table:
         while self._freed:
             key = self._freed.popleft()
             del self._watched[key]
-            for start, end in self._places.pop(key):
+            for start, end in self._ranges.pop(key):
                 self._remove(start, end)
 
     def forget_taken(self) -> None:
@@ -80,12 +80,12 @@ class Table:
         if action == "index":
             return f"index {at} of an array with {size} items"
         wanted = f"{action} of {size} bytes at {at & (1 << 64) - 1:#x}"
-        known = [(start, end, by) for places in self._places.values() for (start, end), by in places.items()]
+        known = [(start, end, by) for ranges in self._ranges.values() for (start, end), by in ranges.items()]
         taken = self.head[WORDS:][:2 * min(int(self.head[TAKEN]), MOST_TAKEN)].reshape(-1, 2).tolist()
         known += [(start, end, "the kernel") for start, end in taken]
         if not known:
             return f"{wanted}, where no memory is registered"
-        start, end, by = min(known, key=lambda place: max(place[0] - at, at - place[1], 0))
+        start, end, by = min(known, key=lambda one: max(one[0] - at, at - one[1], 0))
         where = f"{at - start} bytes behind the start" if start <= at < end else (
             f"{at - end} bytes behind the end" if at >= end else f"{start - at} bytes before the start")
         return f"{wanted}, {where} of the {end - start} bytes that {by} registered"

@@ -61,19 +61,19 @@ def make(folder: str) -> None:
 
 def why_untrusted(path: str) -> str | None:
     """Return why other users could change this path, or why it cannot be made; None if it is trusted."""
-    place, n_links = "/", 0
+    reached, n_links = "/", 0
     names = os.path.abspath(path).split("/")[:0:-1]
     try:
         while True:
-            status = os.lstat(place)
+            status = os.lstat(reached)
             if stat.S_ISLNK(status.st_mode):
                 n_links += 1
                 if n_links > _MOST_LINKS or status.st_uid not in (0, os.getuid()):
-                    return f"the symbolic link {place} belongs to {_name_of(status.st_uid)}"
-                target = os.readlink(place)
+                    return f"the symbolic link {reached} belongs to {_name_of(status.st_uid)}"
+                target = os.readlink(reached)
                 names += target.split("/")[::-1]
-                place = "/" if target.startswith("/") else os.path.dirname(place)
-            elif reason := _why(place, status):
+                reached = "/" if target.startswith("/") else os.path.dirname(reached)
+            elif reason := _why(reached, status):
                 return reason
             while names and names[-1] in ("", "."):
                 names.pop()
@@ -81,11 +81,11 @@ def why_untrusted(path: str) -> str | None:
                 return None
             name = names.pop()
             if name == "..":
-                place = os.path.dirname(place)
+                reached = os.path.dirname(reached)
                 continue
-            parent, place = place, os.path.join(place, name)
-            if not os.path.lexists(place):
-                return None if os.access(parent, os.W_OK | os.X_OK) else f"{place} cannot be made"
+            parent, reached = reached, os.path.join(reached, name)
+            if not os.path.lexists(reached):
+                return None if os.access(parent, os.W_OK | os.X_OK) else f"{reached} cannot be made"
     except OSError as error:
         return str(error.strerror)
 

@@ -43,12 +43,12 @@ class WildAccess(Exception):
     """A kernel touched memory that it may not touch. `said` is the message, where it was made by another process."""
 
     def __init__(self, action: str, file: str, line: int, function: str, said: str = "") -> None:
-        self._place = action, file, line, function
+        self._source = action, file, line, function
         self._said = said or f"{TABLE.describe_bad(action)}, in {function} ({file}:{line})"
         super().__init__(self._said)
 
     def __reduce__(self) -> tuple[type["WildAccess"], tuple[Any, ...]]:
-        return WildAccess, (*self._place, self._said)
+        return WildAccess, (*self._source, self._said)
 
 
 class _CheckedKernel(numba_private.CompiledKernel):
@@ -94,7 +94,7 @@ def _compare_index(context: Any, builder: Any, index: Any, length: Any, axis: An
 
 
 def _raise(context: Any, builder: Any, action: str) -> None:
-    file, line, function = numba_private.place_in_source()
+    file, line, function = numba_private.source_line()
     numba_private.generate_raise(context, builder, WildAccess, (action, short_path(file), line, function))
 
 

@@ -102,7 +102,7 @@ def choose_access_path(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], p
     present = stored if present is None else present & stored
     refused: list[str] = []
     ordered = server_order(columns, keys)
-    for place, key in enumerate(ordered):
+    for number, key in enumerate(ordered):
         searched = _searched(key, columns, present, flavour)
         if isinstance(searched, str):
             refused.append(f"{_called(key)} {searched}")
@@ -113,7 +113,7 @@ def choose_access_path(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], p
         if not unique:
             reason += "; it is not unique, so the rest of the before-image is compared"
             reason += " where that has a NULL in the key" * unless_null
-            others = [other for other in ordered[place + 1:]
+            others = [other for other in ordered[number + 1:]
                       if not isinstance(_searched(other, columns, present, flavour), str)]
             if others and flavour == "mariadb":
                 reason += f"; a MariaDB server may prefer {_called(others[0])}, by cardinality"

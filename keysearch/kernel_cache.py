@@ -147,8 +147,8 @@ class Digests:
         """A module's source file; "" where these packages have no such module."""
         if module not in self._files:
             first, *parts = module.split(".")
-            place = os.path.join(self._root, first, *parts)
-            files = (f"{place}.py", os.path.join(place, "__init__.py")) if first in _PACKAGES else ()
+            path = os.path.join(self._root, first, *parts)
+            files = (f"{path}.py", os.path.join(path, "__init__.py")) if first in _PACKAGES else ()
             self._files[module] = next(filter(os.path.isfile, files), "")
         return self._files[module]
 

@@ -217,7 +217,7 @@ def compiled_for() -> tuple[str, str]:
     return model, features
 
 
-def place_in_source() -> tuple[str, int, str]:
+def source_line() -> tuple[str, int, str]:
     """The file, line and function whose code is generated just now; for code generators that kernels call."""
     lower = _lower()
     return lower.loc.filename, lower.loc.line, lower.func_ir.func_id.func_qualname

@@ -96,11 +96,11 @@ class ThisProcess:
             lock = Lock()
 
             def send(numbered: tuple[int, tuple[LogSegment, ...]]) -> None:
-                place = count()
+                order = count()
                 for units, payloads in split_payloads(split_of(splits.units, numbered[1])):
                     with lock:
                         for unit, payload in zip(units.tolist(), payloads, strict=True):
-                            spilled.add((unit, numbered[0], next(place)), payload.as_buffer())
+                            spilled.add((unit, numbered[0], next(order)), payload.as_buffer())
 
             map_on_threads(send, list(enumerate(splits.parts)), self.cores, lambda *_: None)
             arrived: dict[int, list[pa.Buffer]] = {}

@@ -32,5 +32,5 @@ def packing_of(start: bytes) -> str | None:
 
 def file_name(location: str) -> str:
     """The name of the file at a path or uri."""
-    place = location.partition("?")[0] if is_uri(location) else location
-    return posixpath.basename(place.rstrip("/"))
+    path = location.partition("?")[0] if is_uri(location) else location
+    return posixpath.basename(path.rstrip("/"))

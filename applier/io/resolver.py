@@ -72,14 +72,14 @@ def _check_access(location: str, hint: str) -> None:
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem
 
-    place, query = divided(location)
-    bucket = "/".join(place.split("/")[:3]) + query
+    plain, query = divided(location)
+    bucket = "/".join(plain.split("/")[:3]) + query
     if bucket in _reached:
         return
-    if place.startswith("g") and "retry_limit_seconds" not in query:
+    if plain.startswith("g") and "retry_limit_seconds" not in query:
         query = f"{query or '?'}{'&' * (len(query) > 1)}retry_limit_seconds={PROBE_SECONDS}"
     try:
-        filesystem, path = FileSystem.from_uri(place + query)
+        filesystem, path = FileSystem.from_uri(plain + query)
         filesystem.get_file_info(path)
     except (ArrowException, OSError) as error:
         if isinstance(error, OSError) and is_transient(error):
@@ -127,20 +127,20 @@ def join(folder: str, name: str) -> str:
     """Return the location of this path in a folder. Only "/" has a meaning in the path."""
     if not is_uri(folder):
         return f"{folder.rstrip('/')}/{name}" if folder else name
-    place, query = divided(folder)
-    return f"{place.rstrip('/')}/{quote(name)}{query}"
+    plain, query = divided(folder)
+    return f"{plain.rstrip('/')}/{quote(name)}{query}"
 
 
 def folder_of(location: str) -> str:
     """The folder that a file is in; "." where a path names none."""
-    place, query = divided(location)
-    return (posixpath.dirname(place) or ".") + query
+    plain, query = divided(location)
+    return (posixpath.dirname(plain) or ".") + query
 
 
 def divided(location: str) -> tuple[str, str]:
     """Return a uri without the part from a "?" on, and that part; a path, and ""."""
-    place, mark, query = location.partition("?") if is_uri(location) else (location, "", "")
-    return place, mark + query
+    plain, mark, query = location.partition("?") if is_uri(location) else (location, "", "")
+    return plain, mark + query
 
 
 def is_inside(path: str) -> bool:
@@ -178,7 +178,7 @@ def files_below(folder: str) -> list[str]:
 
     filesystem, root = resolve(folder)
     if is_local(filesystem):
-        found = [os.path.relpath(os.path.join(place, name), root) for place, _, names in os.walk(root, onerror=_raise)
+        found = [os.path.relpath(os.path.join(plain, name), root) for plain, _, names in os.walk(root, onerror=_raise)
                  for name in names]
     else:
         infos = filesystem.get_file_info(FileSelector(root, recursive=True))

@@ -101,10 +101,10 @@ class _RewritingReader(Reader):
     def rewritten(self) -> str:
         """The SQL that means the same in the default mode."""
         parts, commas = [], {token.start for token in self._commas}
-        for place in range(len(self._sql) + 1):
-            parts.append(self._after.get(place, "") + self._before.get(place, ""))
-            in_comma = place in commas or place - 1 in commas
-            parts.append("," if place in commas else "" if in_comma else self._sql[place:place + 1])
+        for at in range(len(self._sql) + 1):
+            parts.append(self._after.get(at, "") + self._before.get(at, ""))
+            in_comma = at in commas or at - 1 in commas
+            parts.append("," if at in commas else "" if in_comma else self._sql[at:at + 1])
         return "".join(parts)
 
     def _put_around(self, start: int, opening: str) -> None:

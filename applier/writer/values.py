@@ -113,16 +113,16 @@ def _text(values: pa.Array, kind: ColumnType, wire: WireColumn) -> pa.Array:
 
 def _members(values: pa.Array, kind: ColumnType, wire: WireColumn) -> pa.Array:
     """Return labels as numbers: for an ENUM its number, for a SET a bit for each. An empty text is 0."""
-    places = {label: place for place, label in enumerate(kind.members)}
+    by_label = {label: at for at, label in enumerate(kind.members)}
     coded = values.dictionary_encode()
 
     def number(label: str) -> int:
         labels = [label] if kind.base == "enum" else label.split(",")
-        if label and not places.keys() >= set(labels):
+        if label and not by_label.keys() >= set(labels):
             raise ValueError(f"{label!r} is not a value of {kind.column_type}")
-        if not label and "" not in places:
+        if not label and "" not in by_label:
             return 0
-        return places[label] + 1 if kind.base == "enum" else sum(1 << places[one] for one in labels)
+        return by_label[label] + 1 if kind.base == "enum" else sum(1 << by_label[one] for one in labels)
 
     numbers = pa.array([number(label) for label in coded.dictionary.to_pylist()], pa.uint64())
     return numbers.take(coded.indices)

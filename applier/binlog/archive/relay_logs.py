@@ -56,9 +56,9 @@ def source_logs(locations: Sequence[str]) -> list[RelayedLocation]:
     logs = [log for log in reading.logs if log.name and log.format_description]
     if not any(log.parts for log in logs):
         raise ArchiveError("the relay logs contain no event of a source", file=locations[0])
-    place, query = divided(folder_of(locations[0]))
+    folder_uri, query = divided(folder_of(locations[0]))
     name = divided(locations[0])[0].rpartition("/")[2].split(".")[0]
-    folder = join(place, name) + query
+    folder = join(folder_uri, name) + query
     unfinished = [log.unfinished for log in logs if log.unfinished and not log.is_of_mariadb]
     return _with_previous([RelayedLocation(join(folder, log.name), log.relayed()) for log in logs], reading.stands,
                           unfinished)

@@ -143,7 +143,7 @@ def _domain_servers(known: list[bytes], sources: np.ndarray, servers: np.ndarray
     """MariaDB's sources by domain and server, since a GTID names both."""
     domains = np.array([domain_of(source) for source in known] or [0], np.int64)
     pairs = np.where(sources >= 0, domains[sources] << 32 | servers, -1)
-    distinct, places = np.unique(pairs, return_inverse=True)
+    distinct, which = np.unique(pairs, return_inverse=True)
     first = int(len(distinct) > 0 and distinct[0] < 0)
     names = [f"{pair >> 32}-{pair & 0xFFFFFFFF}" for pair in distinct[first:].tolist()]
-    return names, places - first
+    return names, which - first

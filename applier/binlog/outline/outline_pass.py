@@ -211,13 +211,13 @@ class OutlinePass(OutlinedFile):
         """The ids of the groups that start there (GRP-3); None if headers have none."""
         if self.format.header_length == HEADER_LENGTH:
             return None
-        places = starts[:, None] + np.arange(HEADER_LENGTH, HEADER_LENGTH + 8)
-        return np.ascontiguousarray(self.mapped.array[places]).view("<u8")[:, 0]
+        fields = starts[:, None] + np.arange(HEADER_LENGTH, HEADER_LENGTH + 8)
+        return np.ascontiguousarray(self.mapped.array[fields]).view("<u8")[:, 0]
 
     def servers(self, starts: np.ndarray) -> np.ndarray:
         """The servers that the groups that start there come from (GRP-6), by the headers of their first events."""
-        places = starts[:, None] + np.arange(SERVER_ID_AT, SERVER_ID_AT + 4)
-        return np.ascontiguousarray(self.mapped.array[places]).view("<u4")[:, 0]
+        fields = starts[:, None] + np.arange(SERVER_ID_AT, SERVER_ID_AT + 4)
+        return np.ascontiguousarray(self.mapped.array[fields]).view("<u4")[:, 0]
 
     def _grown_ids(self, result: _Result) -> tuple[int | None, int | None]:
         """The first and the last group id, which must grow. Raises ReplayStopped."""

@@ -114,19 +114,19 @@ class OutlinedFile:
         event = read_event(self.mapped, position, self.format)
         return parse_gtid(event.type, event.body, event.server_id).text
 
-    def bytes_at(self, place: int, length: int) -> bytes:
+    def bytes_at(self, offset: int, length: int) -> bytes:
         """The bytes that the kernel found or copied, by an address relative to the file's."""
-        return ctypes.string_at(self.mapped.address + place, length)
+        return ctypes.string_at(self.mapped.address + offset, length)
 
-    def size_at(self, place: int) -> int:
+    def size_at(self, offset: int) -> int:
         """The length of the event there."""
-        return int.from_bytes(self.bytes_at(place + 9, 4), "little")
+        return int.from_bytes(self.bytes_at(offset + 9, 4), "little")
 
-    def kept_event(self, place: int, position: int) -> Event:
+    def kept_event(self, offset: int, position: int) -> Event:
         """An event from within the compressed one at a position."""
-        return read_event_at(self.bytes_at(place, self.size_at(place)), position, self.format)
+        return read_event_at(self.bytes_at(offset, self.size_at(offset)), position, self.format)
 
-    def placed(self, event: Event, parse: Callable[[Any], Any], data: Any) -> Any:
+    def located(self, event: Event, parse: Callable[[Any], Any], data: Any) -> Any:
         """Parse an event's data; an error names the event's position."""
         try:
             return parse(data)

@@ -46,8 +46,8 @@ class Samples:
         """Return the samples of a table, in log order: rows events from the header on (19 bytes), cut at 512 bytes. In
         place of its length the header has the bytes of rows events that the sample stands for, and in place of its
         position the length."""
-        return [self.data[self.ends[place]:self.ends[place + 1]]
-                for place in range(self.firsts[table], self.firsts[table + 1])]
+        return [self.data[self.ends[number]:self.ends[number + 1]]
+                for number in range(self.firsts[table], self.firsts[table + 1])]
 
 
 def chosen(sizes: list[list[int]], n_bytes: int | None, name: str) -> tuple[list[list[int]], float]:
@@ -62,9 +62,9 @@ def chosen(sizes: list[list[int]], n_bytes: int | None, name: str) -> tuple[list
     kept: list[list[int]] = [[] for _ in sizes]
     first = zlib.crc32(name.encode("utf-8", "surrogateescape")) % len(sizes)
     for table in (*range(first, len(sizes)), *range(first)):
-        for place, size in enumerate(sizes[table]):
+        for number, size in enumerate(sizes[table]):
             room += size * n_bytes / total
             if room >= size:
                 room -= size
-                kept[table].append(place)
+                kept[table].append(number)
     return kept, total / n_bytes

@@ -171,12 +171,12 @@ def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> l
 
 def _cache_directory() -> Path | None:
     """The directory for archives (about 150 MB each), to which no other user can write; None if it cannot be made."""
-    place = caches.usable(caches.user_folder("applier", "java"))
+    folder = caches.usable(caches.user_folder("applier", "java"))
     try:
-        caches.make(place)
+        caches.make(folder)
     except OSError:
         return None
-    return Path(place) if os.access(place, os.W_OK) else None
+    return Path(folder) if os.access(folder, os.W_OK) else None
 
 
 def claimed(recording_lock: Path) -> Path | None:

@@ -108,8 +108,8 @@ def make(uri: str, content: bytes) -> bool:
     import obstore
     from obstore.exceptions import AlreadyExistsError, BaseError
 
-    place, query = divided(uri)
-    bucket, _, key = place.removeprefix(_S3).partition("/")
+    location, query = divided(uri)
+    bucket, _, key = location.removeprefix(_S3).partition("/")
     environment = tuple((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
     store = _store(bucket, tuple(store_options(f"{_S3}{bucket}{query}").items()), environment)
     key = unquote(key)

@@ -131,14 +131,14 @@ def _of_plugin(data: bytes) -> Iterator[tuple[str, bytes]]:
     at = _PLUGIN_HEADER
     while at < len(data) and data[at : at + 3] != b"EOF":
         _, *sizes = struct.unpack_from("<5Q", data, at)
-        fields, place = [], at + 40
+        fields, field_at = [], at + 40
         for size in sizes:
-            if size > len(data) - place:
+            if size > len(data) - field_at:
                 raise ValueError("a truncated record")
-            fields.append(data[place : place + size])
-            place += size
+            fields.append(data[field_at : field_at + size])
+            field_at += size
         yield fields[0].decode(), bytes(byte ^ _PLUGIN_MASK[i % len(_PLUGIN_MASK)] for i, byte in enumerate(fields[3]))
-        at = place + -place % 8
+        at = field_at + -field_at % 8
 
 
 def _binlog_key(path: str, secret: str | None) -> bytes:

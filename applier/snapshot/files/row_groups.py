@@ -131,7 +131,7 @@ class GroupedFile:
             raise self._damaged("its row groups are not where its footer says")
         for number, group in enumerate(groups):
             found = self.metadata.row_group(number)
-            columns = [found.column(place) for place in range(found.num_columns)]
+            columns = [found.column(at) for at in range(found.num_columns)]
             if found.num_rows != group.rows or not all(
                     group.start <= column.data_page_offset
                     and column.data_page_offset + column.total_compressed_size <= group.end for column in columns):

@@ -77,13 +77,13 @@ class ShardedFiles(Sequence[FileEntry]):
         return self.columns.entries()
 
     @overload
-    def __getitem__(self, place: int) -> FileEntry: ...
+    def __getitem__(self, index: int) -> FileEntry: ...
 
     @overload
-    def __getitem__(self, place: slice) -> tuple[FileEntry, ...]: ...
+    def __getitem__(self, index: slice) -> tuple[FileEntry, ...]: ...
 
-    def __getitem__(self, place: int | slice) -> FileEntry | tuple[FileEntry, ...]:
-        return tuple(self)[place]
+    def __getitem__(self, index: int | slice) -> FileEntry | tuple[FileEntry, ...]:
+        return tuple(self)[index]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and tuple(self) == tuple(other)
