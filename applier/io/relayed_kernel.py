@@ -30,7 +30,7 @@ STATE, state_at, _ = struct("relayed", **dict.fromkeys((
     "position", "head_end", "nothing_before", "before",
     "checksum_bytes", "lacks_annotations",
     # 1 if the event before does not say where it ends
-    "after_unplaced"), np.int64))
+    "after_no_position"), np.int64))
 
 HEADER = 19
 _TYPE_AT, _SIZE_AT, _NEXT_AT, _FLAGS_AT = 4, 9, 13, 17
@@ -111,12 +111,12 @@ def assemble(state_address):
         event_type = np.int64(load_u8(state.at + _TYPE_AT))
         next_position = np.int64(load_u32(state.at + _NEXT_AT))
         flags = np.int64(load_u16(state.at + _FLAGS_AT))
-        is_unplaced = (next_position == 0 and state.lacks_annotations != 0 and event_type != _FORMAT
+        has_no_position = (next_position == 0 and state.lacks_annotations != 0 and event_type != _FORMAT
                        and event_type != _ROTATE)
-        if flags & _ARTIFICIAL or (next_position == 0 and not is_unplaced):
+        if flags & _ARTIFICIAL or (next_position == 0 and not has_no_position):
             state.at += size
             continue
-        if is_unplaced:
+        if has_no_position:
             next_position = (state.before + size) & 0xFFFFFFFF
         # positions beyond 4 GB are cut to 32 bits: the distance to the expected one tells
         gap = (next_position - size - state.position) & 0xFFFFFFFF
@@ -125,7 +125,7 @@ def assemble(state_address):
             state.before = next_position
             continue
         if gap:
-            is_annotation = (state.lacks_annotations and (event_type == _TABLE_MAP or state.after_unplaced)
+            is_annotation = (state.lacks_annotations and (event_type == _TABLE_MAP or state.after_no_position)
                              and (state.before - state.position) & 0xFFFFFFFF == 0)
             is_lost = not is_annotation and state.position + gap > state.nothing_before
             if state.position == state.head_end and state.position + gap > state.nothing_before \
@@ -144,5 +144,5 @@ def assemble(state_address):
         state.to += size
         state.position += size
         state.before = state.position
-        state.after_unplaced = np.int64(is_unplaced)
+        state.after_no_position = np.int64(has_no_position)
         state.at += size

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from applier.binlog.archive.archive import ArchiveFile
 
-LogPlace = tuple[str, int]
+LogPosition = tuple[str, int]
 """A binlog's base name and an offset in it."""
 
 
-def end_of_pass(files: Sequence[ArchiveFile], start: int | None, stop: LogPlace | None,
-                n_bytes: int) -> LogPlace | None:
+def end_of_pass(files: Sequence[ArchiveFile], start: int | None, stop: LogPosition | None,
+                n_bytes: int) -> LogPosition | None:
     """Where a pass over about `n_bytes` ends, at most: it begins at `start` in the first of the files, and what it
     leaves continues to `stop`, or to their end. None if it leaves nothing."""
     left, begin = n_bytes, start or 0

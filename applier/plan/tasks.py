@@ -96,15 +96,15 @@ def _used_in(uses: list[UsedTable], span: LogSpan) -> dict[int, np.ndarray]:
     omitted."""
     if not uses:
         return {}
-    files, numbers = (np.concatenate([np.frombuffer(places, np.uint32) for places in of_all])
+    files, numbers = (np.concatenate([np.frombuffer(use_numbers, np.uint32) for use_numbers in of_all])
                       for of_all in ([used.files for used in uses], [used.numbers for used in uses]))
-    places = np.repeat(np.arange(len(uses), dtype=np.int32), [len(used.files) for used in uses])
+    use_numbers = np.repeat(np.arange(len(uses), dtype=np.int32), [len(used.files) for used in uses])
     order = np.argsort(files, kind="stable")
     found: dict[int, np.ndarray] = {}
     for part in np.split(order, np.flatnonzero(np.diff(files[order])) + 1):
         file = int(files[part[0]])
         found[file] = np.full(len(span.outlines[file].tables), -1, np.int32)
-        found[file][numbers[part]] = places[part]
+        found[file][numbers[part]] = use_numbers[part]
     return found
 
 

@@ -1,7 +1,7 @@
 """Makes a snapshot visible atomically.
 
     begin → Staging                 a location that no reader looks at
-      place, carry_over             tasks write new files into it, unchanged files are carried over from the base
+      target, carry_over            tasks write new files into it, unchanged files are carried over from the base
       finish_attempts               files of the attempts that count get their names, those of late attempts are removed
     commit                          strays removed, the small files written, all made durable; then one step publishes
     within, commit_folder           several snapshots in one folder, which is published when all of them are complete

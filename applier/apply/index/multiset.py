@@ -43,7 +43,7 @@ class RowMultiset(UnitIndex[ChangeBatch]):
     @property
     def arrived(self) -> int:
         """The number of rows so far, including those of the base."""
-        return self._known("next_place")
+        return self._known("next_order")
 
     def begin_after(self, rows: int) -> None:
         """Set the number of rows elsewhere, which precede all others."""

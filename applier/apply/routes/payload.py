@@ -1,7 +1,7 @@
 """Changes on their way through a shuffle, in the order of commit, for one unit (EV-MAT): a payload (packing) of
 
     kind         uint8     0 insert, 1 update, 2 delete
-    place        int64     offset in the file of the rows event
+    position     int64     offset in the file of the rows event
     row          int32     number of the row in the event, from 0
     time         uint32    when the event was made, in seconds since 1970
     layout       int32     the columns of the after-image: a number in the header's list of layouts

@@ -64,8 +64,7 @@ def _with_position(what: str, position: str, server_id: int, thread_id: int | No
     """Return what happened, and below it the position in the log and who did it."""
     thread = "" if thread_id is None else f"thread {thread_id}"
     facts = filter(None, (position, f"server {server_id}", thread, *more))
-    return words(what).append("\n").append(words(", ".join(facts),
-                                                  "dim"))
+    return words(what).append("\n").append(words(", ".join(facts), "dim"))
 
 
 def _separator(gtid: str | None) -> str:

@@ -104,7 +104,8 @@ def look_at_positions(findings: Findings, options: DoctorOptions, archive: Archi
         options.snapshot_at, archive, lambda tasks: _this_process().outline(tasks, lambda *_: None)))
     if positions is None:
         return None
-    first, last = (replace(options, snapshot_at=(), stop_position=place) for place in (positions[0], positions[-1]))
+    first, last = (replace(options, snapshot_at=(), stop_position=position)
+                   for position in (positions[0], positions[-1]))
     # an error of one position alone, as one before the base, is an error of the first
     if len(positions) > 1 and findings.attempt("places", lambda: _outline(first, archive, base, progress, [])) is None:
         return None

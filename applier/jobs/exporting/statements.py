@@ -46,14 +46,14 @@ def named_sequences(definition: TableDefinition) -> Iterable[tuple[str, tuple[st
 
 def _named(tokens: Sequence[Token], database: str) -> Iterable[tuple[str, str]]:
     """The sequences that an expression names: NEXTVAL([database.]name), NEXT VALUE FOR [database.]name."""
-    for place, token in enumerate(tokens):
+    for number, token in enumerate(tokens):
         if token.kind != "word":
             continue
-        words = [other.text.upper() for other in tokens[place:place + 3]]
+        words = [other.text.upper() for other in tokens[number:number + 3]]
         if words[0] in _FUNCTIONS and words[1:2] == ["("]:
-            first = place + 2
+            first = number + 2
         elif words in (["NEXT", "VALUE", "FOR"], ["PREVIOUS", "VALUE", "FOR"]):
-            first = place + 3
+            first = number + 3
         else:
             continue
         if tokens[first + 1].text == ".":

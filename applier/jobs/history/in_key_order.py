@@ -132,6 +132,6 @@ def _order(parts: Sequence[OfVersion]) -> np.ndarray:
     if all(isinstance(keys, np.ndarray) for keys in found):
         return stable_order(np.concatenate([np.empty(0, np.int64), *found]))
     texts = pa.chunked_array([keys.to_arrow() for keys in found if isinstance(keys, KeyBytes)], pa.large_binary())
-    rows = pa.table({"key": texts, "place": np.arange(n)})
+    rows = pa.table({"key": texts, "number": np.arange(n)})
     order: np.ndarray = pc.sort_indices(rows, [(name, "ascending") for name in rows.column_names]).to_numpy()
     return order.astype(np.int64)

@@ -81,8 +81,9 @@ def take_steps(traced, n, kinds, positions, seqs, causes, cause_seqs, starts, fi
 @kernel
 def end_versions(order, state_address, last, last_change, last_position, pointers, edges):
     """The versions of rows, given all steps in the order of their rows (int64[n], their numbers, ascending for one
-    row): pointers to them (int64[n]) and their edges (int64[n, 4], or 6 with places). A version ends with the next step
-    of its row, the last one with the step `last`. Leaves in `order` the numbers of the steps that begin the versions.
+    row): pointers to them (int64[n]) and their edges (int64[n, 4], or 6 with positions). A version ends with the next
+    step of its row, the last one with the step `last`. Leaves in `order` the numbers of the steps that begin the
+    versions.
 
     Returns the number of versions; below 0 if a step ends a version that does not exist."""
     state, n, row, is_there = state_at(state_address), 0, np.int64(0), False

@@ -179,8 +179,8 @@ def _summed(task: CountTask, groups: Groups, mapped: MappedFile, tables: dict[st
         found.tables[name] = np.array([*of_kinds, len(np.unique(of_groups)), runs.bytes.sum(),
                                        *runs.diffs.sum(axis=0)])
         by_minute = _sums(KINDS * minute_of[of_groups] + runs.keys % KINDS, runs.counts, len(minutes))
-        for place in np.flatnonzero(by_minute.any(axis=1)).tolist():
-            found.times[int(minutes[place]), name] = by_minute[place]
+        for number in np.flatnonzero(by_minute.any(axis=1)).tolist():
+            found.times[int(minutes[number]), name] = by_minute[number]
     rows = by_group.sum(axis=1)
     [changed] = np.nonzero(rows)
     found.transactions = len(changed)

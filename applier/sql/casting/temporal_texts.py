@@ -146,8 +146,8 @@ def _of_digits(whole: str, fraction: str, late: bool) -> int:
     """YYMMDDhhmmss, with four digits of the year where there are 4, 8, 14 or more: the last part, which may be any from
     the day on, may have one, and so may that before a point."""
     of_year = 4 if len(whole) in (4, 8) or len(whole) >= 14 else 2
-    parts = [whole[:of_year], *(text[place:place + 2] for text in (whole[of_year:], fraction)
-                                for place in range(0, len(text), 2))]
+    parts = [whole[:of_year], *(text[at:at + 2] for text in (whole[of_year:], fraction)
+                                for at in range(0, len(text), 2))]
     fields = [int(part) for part in parts]
     if len(fields) < 3:
         return _ZERO

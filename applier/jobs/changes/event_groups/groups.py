@@ -21,11 +21,11 @@ OFFSET_BITS = 40
 """Of a commit version, for the offset in the file: one terabyte. The file's number is above."""
 
 
-def version_at(name: str, place: int, offset: int) -> int:
+def version_at(name: str, index: int, offset: int) -> int:
     """Return the commit version of a group that ends at an offset of a file, by the number at the end of the file's
     name, or, without one, by its number among the files."""
     digits = name.rpartition(".")[2]
-    number = int(digits) if digits.isascii() and digits.isdigit() else place + 1
+    number = int(digits) if digits.isascii() and digits.isdigit() else index + 1
     return number << OFFSET_BITS | offset
 
 
@@ -47,13 +47,13 @@ class WantedGroups:
 
 class FileGroups:
     """The event groups in [start, end) of a file, by the positions of their events; and which of them are `wanted`.
-    `place` is the file's number in the archive."""
+    `index` is the file's number in the archive."""
 
-    def __init__(self, uri: str, name: str, place: int, start: int, end: int, wanted: WantedGroups) -> None:
+    def __init__(self, uri: str, name: str, index: int, start: int, end: int, wanted: WantedGroups) -> None:
         found = self._found = GroupPass(uri).groups(start, end)
         self._wanted = wanted
         self._name, self._starts = pa.array([name]), np.ascontiguousarray(found.starts)
-        self._versions = version_at(name, place, 0) | found.ends
+        self._versions = version_at(name, index, 0) | found.ends
         self._times = found.times.astype(np.int64) * 1_000_000
         texts = [f"{source}{'-' if source.count('-') == 1 else ':'}".encode() for source in found.names]
         self._prefix_offsets = np.cumsum([0, *map(len, texts)])
@@ -125,10 +125,10 @@ class FileGroups:
         """Whether each group is wanted: bool[n]."""
         return self._wanted_ones
 
-    def committed_at(self, start: int, by: FileGroups, place: int) -> None:
+    def committed_at(self, start: int, by: FileGroups, position: int) -> None:
         """Note that the group that begins at an offset was prepared there, and that another one commits it, in the file
         with this number: the GTID and the thread of either choose it. Call it before asking which groups are wanted."""
-        own, other = int(np.searchsorted(self._starts, start)), int(by._of(np.array([place]))[0])
+        own, other = int(np.searchsorted(self._starts, start)), int(by._of(np.array([position]))[0])
         self._commits.append((own, by, other))
         self._versions[own], self._times[own] = by._versions[other], by._times[other]
 

@@ -47,8 +47,8 @@ def delta_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
     plain = Schema.from_arrow(pa.schema([pa.field(field.name, field.type)
                                          for field in stored_schema(definition, unsigned_bigint)]))
     columns = zip(plain.fields, definition.stored_columns, strict=True)
-    return Schema([Field(field.name, field.type, nullable=True, metadata=_metadata(column) | {_ORDINAL: location})
-                   for location, (field, column) in enumerate(columns, 1)])
+    return Schema([Field(field.name, field.type, nullable=True, metadata=_metadata(column) | {_ORDINAL: ordinal})
+                   for ordinal, (field, column) in enumerate(columns, 1)])
 
 
 def same_columns(one: Schema, other: Schema) -> bool:

@@ -196,13 +196,13 @@ class TracedTable:
         loss, next_one = self._losses[end], self._line.index(version) + 1
         commit, chosen = self._commit(end), self._is_wanted(end)
         for number, unit in enumerate(self._walks[version].units):
-            place, left = self._offsets[version] + number, unit.pointers_left
-            goes = self.are_lost(np.full(len(left), place), left, loss)
+            unit_number, left = self._offsets[version] + number, unit.pointers_left
+            goes = self.are_lost(np.full(len(left), unit_number), left, loss)
             n = int(goes.sum())
-            yield RowSteps(np.full(n, place), left[goes], np.full(n, -1), np.full(n, commit), np.full(n, chosen),
+            yield RowSteps(np.full(n, unit_number), left[goes], np.full(n, -1), np.full(n, commit), np.full(n, chosen),
                            np.full(n, -1), np.full(n, -1))
             if loss.part is not None:
-                self.carried.append(Carried(self._offsets[self._line[next_one]] + number, place, left[~goes]))
+                self.carried.append(Carried(self._offsets[self._line[next_one]] + number, unit_number, left[~goes]))
 
     def are_lost(self, units: np.ndarray, pointers: np.ndarray, loss: Loss) -> np.ndarray:
         """Which rows at pointers of units a statement would have taken away: bool[n]."""
