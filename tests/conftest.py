@@ -18,7 +18,7 @@ from tests.support.witnessing import StoppingWitness
 
 os.environ.pop("COLUMNS", None)  # workers of xdist have it, and tables in pipes would be as wide
 # How long an example takes is how busy the machine is.
-for profile, n in (("day", MOST // 2), ("thorough", MOST)):
+for profile, n in (("day", MOST // 4), ("thorough", MOST)):
     settings.register_profile(profile, max_examples=n, deadline=None,
                               suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("day")
