@@ -27,7 +27,7 @@ settings.load_profile("day")
 def pytest_addoption(parser):
     parser.addoption("--cost", nargs="?", const="show", choices=("show", "write"),
                      help="print CPU seconds by module, children included; write: keep them in tests/costs.tsv")
-    parser.addoption("--calls", metavar="FILE", help="write which functions each test module calls, for `make near`")
+    parser.addoption("--calls", metavar="FOLDER", help="write there which functions each test module calls")
 
 
 @pytest.fixture(autouse=True, scope="session")
