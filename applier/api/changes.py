@@ -218,9 +218,10 @@ def changes(
     filter = table_filter(tables, ignore_tables) if table is None else TableFilter((one_table(table),))
     log = ChangeLog(options_of(ChangesOptions, CHANGES, locals()), watcher(progress), filter=filter)
     changed = [] if table is not None else log.tables(filter)
-    named = {(database, name) for database, name in filter.tables if isinstance(database, str) and isinstance(name, str)}
-    several = TableChanges(log, sorted({*changed, *named}), None if columns is None else tuple(columns), keys_of_rows(key),
-                           statements=statements, notes=tuple(f"--tables {entry}: no change is of such a table"
-                                                              for entry in filter.without_match(changed)))
+    named = {(one, name) for one, name in filter.tables if isinstance(one, str) and isinstance(name, str)}
+    several = TableChanges(log, sorted({*changed, *named}), None if columns is None else tuple(columns),
+                           keys_of_rows(key), statements=statements, notes=tuple(
+                               f"--tables {entry}: no change is of such a table"
+                               for entry in filter.without_match(changed)))
     found = [*several.values()]  # of all tables, so that errors come now
     return several if table is None else found[0]
