@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import jsondiff
+from applier import archived
 from applier.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -132,6 +133,8 @@ __all__ = [
     "locate", "publish", "published", "query", "replay", "rewrite", "summary", "sync", "undo", "verify",
     "verify_sql", "versions",
 ]
+
+archived.leave(__loader__)
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):
     raise ImportError(
