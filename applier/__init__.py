@@ -129,14 +129,15 @@ __all__ = [
     "MissingFile", "NotInstalled", "Proof", "Published", "PublishedAsOf", "PublishedTable", "ReplayResult",
     "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "Round", "SchemaError", "Server",
     "ServerAnswerError", "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable",
-    "Standing", "Step", "StoreUnavailable", "Summary", "TableAsOf", "TableDiff", "TelemetryWarning", "UndoRefused",
-    "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "compact",
+    "Standing", "Step", "StoreUnavailable", "Summary", "TableAsOf", "TableChanges", "TableDiff", "TelemetryWarning",
+    "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive",
+    "changes", "compact",
     "compare", "diff", "doctor", "expire", "explain", "export", "follow", "fsck", "history", "import_dump",
     "locate", "publish", "published", "query", "replay", "rewrite", "summary", "sync", "undo", "verify",
     "verify_sql", "versions",
 ]
 
-archived.leave(__loader__)
+archived.leave(__spec__.loader)
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):
     raise ImportError(

@@ -68,11 +68,11 @@ class Distance:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How `a` stands to `b`: the "same", "ahead" of it, "behind" it, "diverged", as each has what the other does not,
-    or "unknown"; decided `by` GTIDs, group ids or positions. `only_a` and `only_b` are the transactions that the other
-    does not have; of MariaDB, in each domain where there are some, the last one. The place that is behind continues in
-    the archive that is ahead at `attach`; None where it cannot, and `obstacle` says why. `distance` is how far it is
-    behind; None where that is unknown."""
+    """How `a` stands to `b`: the "same", "ahead" of it, "behind" it, "diverged", if each has transactions that the
+    other does not have, or "unknown"; decided `by` GTIDs, group ids or positions. `only_a` and `only_b` are the
+    transactions that the other does not have; of MariaDB, in each domain where there are some, the last one. The state
+    that is behind continues at `attach` in the archive that is ahead; None if it cannot, and `obstacle` says why.
+    `distance` is how far it is behind; None if that is unknown."""
 
     a: Standing
     b: Standing
@@ -99,8 +99,8 @@ class Comparison:
 
 
 def compare(a: str | GtidSet, b: str | GtidSet | tuple[str, ...], keys: Keys) -> Comparison:
-    """Compare two places; `keys` decrypt archives, except for an archive that is given as a tuple of paths. Raises
-    UsageError for places of different kinds of server, ApplierError for one that cannot be read."""
+    """Compare two states; `keys` decrypt archives, except for an archive that is given as a tuple of paths. Raises
+    UsageError for different kinds of server, ApplierError for an unreadable snapshot or archive."""
     (one, archive_a), (other, archive_b) = _standing(a, keys), _standing(b, keys)
     flavours = {place.position.flavour for place in (one, other)} - {UNKNOWN}
     if len(flavours) > 1:
@@ -138,7 +138,7 @@ def _server(place: Standing) -> str:
 
 
 def _standing(place: str | GtidSet | tuple[str, ...], keys: Keys) -> tuple[Standing, Archive | None]:
-    """Where a place stands, and the archive, if it is one. Text that names no file may be a GTID set."""
+    """Return a state, and the archive, if it is one. Text that names no file may be a GTID set."""
     if isinstance(place, tuple):
         return _of_archive(", ".join(place), open_archive(place))
     if isinstance(place, str) and not os.path.exists(place):

@@ -10,7 +10,7 @@ from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
-from applier.jobs.summary.words import counted, partial_updates
+from applier.jobs.summary.words import counted, diff_text
 from applier.mysql.values.time_zones import shown_with_local
 from applier.snapshot.manifest import Snapshot
 

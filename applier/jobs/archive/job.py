@@ -39,9 +39,9 @@ _LARGEST_POSITION = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class ArchiveOptions:
-    """What is copied, and where to. `gtids` or `start` say where an output without files begins: at the file with the
-    first transaction that is not in a set, or at this file; else at the oldest one. `waits` is whether to continue at
-    the end of the log, until `stopped`. `access` is who may read what is written. `metrics` are files (figures.py),
+    """What to copy, and where to. `gtids` or `start` say where an output without files begins: at the file with the
+    first transaction that is not in a set, or at this file; else at the oldest one. If `waits`, the job continues at
+    the end of the log, until `stopped`. `access` says who may read the output. `metrics` are files (figures.py),
     `lineage` a URL or a file."""
 
     address: ServerAddress

@@ -213,7 +213,7 @@ def table_results(live: list[TableVersion], entries: list[TableEntry], planned: 
             sum(result.seconds for result in of_units),
             duplicate_warnings(item.version.definition) if item is not None else (),
             sum(result.by_foreign_keys for result in of_units),
-            *(sum(getattr(result, name) for result in of_units) for name in _DIFFS),
+            **{name: sum(getattr(result, name) for result in of_units) for name in _DIFFS},
             bytes_written=sum(file.bytes for file in written))
         tables.append(replace(here if before is None else _together(before, here),
                               zero_dates=done.zero_dates_of(entry)))

@@ -46,15 +46,14 @@ ACCESS_PATHS: dict[PathKind, str] = {"primary": "PK", "unique": "UK", "key": "K"
 class TableResult:
     """Row changes applied to one table, and its rows now.
 
-    `key` is what its rows are ordered by ("PRIMARY (id)", "" without a key). `found` counts updated and deleted rows by
-    access path (ACCESS_PATHS), `conflicts` what idempotent mode suppressed, by kind. `tied` says why all its keys were
-    one unit, "" if they did not have to be; `ranges` is how many its size asked for. `seconds` is the time of its
-    units' tasks, all together, without the reading of the log. `warnings` are notes for the user.
-    `by_foreign_keys` is how many rows foreign keys changed or deleted that the log does not have (AP-FK).
-    `partial_updates` are updates with JSON diffs, of so many `documents`; `bytes_saved` is how many bytes less these
-    take than the documents before them, of those that before-images have (0 with --witness off). `zero_dates` counts
-    the invalid dates, by column, in the files that the replay has written: readers see NULL. `bytes_written` is the
-    size of the files that the replay has written.
+    `key` is the order of its rows ("PRIMARY (id)", "" without a key). `found` counts updated and deleted rows by access
+    path (ACCESS_PATHS), `conflicts` the suppressed conflicts of idempotent mode, by kind. `tied` says why all its keys
+    were one unit, "" if they did not have to be; `ranges` is how many units its size called for. `seconds` is the time
+    of its units' tasks, all together, without the reading of the log. `warnings` are notes for the user.
+    `by_foreign_keys` is how many rows foreign keys changed or deleted outside the log (AP-FK). `partial_updates` are
+    updates with JSON diffs, of so many `documents`; `bytes_saved` is how many bytes less these take than the documents
+    before them, of those that before-images have (0 with --witness off). `zero_dates` counts the invalid dates, by
+    column, in the files that the replay has written: readers see NULL. `bytes_written` is the size of these files.
     """
 
     database: str

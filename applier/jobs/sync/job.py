@@ -40,10 +40,10 @@ WAITS_TIMES = 20
 
 @dataclass(frozen=True)
 class SyncOptions:
-    """What to follow: `replay` has the archive and the lake, `every` is how many seconds lie between looks, `keep` what
-    stays of the lake's versions, None: all. A version is published in a catalog of Iceberg, whose own files go to
-    `warehouse`, and as Delta's tables below a directory, with change data if it is wanted, where these are given.
-    `until_now`: end after one round. `metrics`: files (health.py)."""
+    """What to follow: `replay` has the archive and the lake, `every` is the interval between looks in seconds, `keep`
+    the versions of the lake that stay, None: all. A version is published in a catalog of Iceberg, whose own files go to
+    `warehouse`, and as Delta's tables below a directory, with change data if wanted, if these are given. `until_now`:
+    end after one round. `metrics`: files (health.py)."""
 
     replay: ReplayOptions
     every: float = 10.0
