@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from applier.binlog.archive.archive import Archive, open_archive
@@ -55,11 +55,24 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Distance:
+    """How far one place is behind an archive: the files and bytes of log to read, the transactions in it (None without
+    GTIDs), and the seconds from its last event group to the archive's, by the server's clock (None if unknown). Packed
+    files count with about the size of their logs."""
+
+    files: int = 0
+    bytes: int = 0
+    transactions: int | None = 0
+    seconds: int | None = 0
+
+
+@dataclass(frozen=True)
 class Comparison:
     """How `a` stands to `b`: the "same", "ahead" of it, "behind" it, "diverged", if each has transactions that the
     other does not have, or "unknown"; decided `by` GTIDs, group ids or positions. `only_a` and `only_b` are the
     transactions that the other does not have; of MariaDB, in each domain where there are some, the last one. The state
-    that is behind continues at `attach` in the archive that is ahead; None if it cannot, and `obstacle` says why."""
+    that is behind continues at `attach` in the archive that is ahead; None if it cannot, and `obstacle` says why.
+    `distance` is how far it is behind; None if that is unknown."""
 
     a: Standing
     b: Standing
@@ -69,6 +82,7 @@ class Comparison:
     only_b: GtidSet
     attach: BinlogPosition | None
     obstacle: str
+    distance: Distance | None = None
 
     @property
     def is_a_behind(self) -> bool:
@@ -80,12 +94,13 @@ class Comparison:
         at = self.attach
         return {"a": self.a.to_json(), "b": self.b.to_json(), "relation": self.relation, "by": self.by,
                 "only_a": str(self.only_a), "only_b": str(self.only_b),
-                "attach": None if at is None else {"file": at.file, "offset": at.offset}, "obstacle": self.obstacle}
+                "attach": None if at is None else {"file": at.file, "offset": at.offset}, "obstacle": self.obstacle,
+                "distance": None if self.distance is None else asdict(self.distance)}
 
 
-def compare(a: str | GtidSet, b: str | GtidSet, keys: Keys) -> Comparison:
-    """Compare two states; `keys` decrypt archives. Raises UsageError for different kinds of server, ApplierError for an
-    unreadable snapshot or archive."""
+def compare(a: str | GtidSet, b: str | GtidSet | tuple[str, ...], keys: Keys) -> Comparison:
+    """Compare two states; `keys` decrypt archives, except for an archive that is given as a tuple of paths. Raises
+    UsageError for different kinds of server, ApplierError for an unreadable snapshot or archive."""
     (one, archive_a), (other, archive_b) = _standing(a, keys), _standing(b, keys)
     flavours = {place.position.flavour for place in (one, other)} - {UNKNOWN}
     if len(flavours) > 1:
@@ -98,15 +113,34 @@ def compare(a: str | GtidSet, b: str | GtidSet, keys: Keys) -> Comparison:
     if found.by == "positions" and found.relation == "diverged":
         return replace(found, obstacle="files of one name have other bytes")
     attach, obstacle = _attached(behind, ahead, other if found.is_a_behind else one, found.by)
-    return replace(found, attach=attach, obstacle=obstacle)
+    distance = Distance() if found.relation == "same" else None
+    if attach is not None and ahead is not None and found.relation != "diverged":
+        distance = _distance(behind, other if found.is_a_behind else one, ahead, attach)
+    return replace(found, attach=attach, obstacle=obstacle, distance=distance)
+
+
+def _distance(behind: Standing, standing: Standing, ahead: Archive, attach: BinlogPosition) -> Distance:
+    """How far a place is behind an archive, where it continues at a position of that."""
+    first, end = ahead.index_of(attach.file), standing.position
+    sizes = [file.about_bytes for file in ahead.files[first:-1]] + [end.offset]
+    sizes[0] -= attach.offset
+    own, theirs = behind.gtids, standing.gtids
+    transactions = _only(theirs, own).count if own and theirs and not theirs.domains else None
+    if own.domains and own.domains.keys() == theirs.domains.keys():  # a domain's numbers grow by one
+        transactions = sum(max(0, theirs.domains[domain][1] - own.domains[domain][1]) for domain in own.domains)
+    times = behind.position.timestamp, end.timestamp
+    seconds = None if times[0] is None or times[1] is None else max(0, times[1] - times[0])
+    return Distance(sum(size > 0 for size in sizes), sum(max(0, size) for size in sizes), transactions, seconds)
 
 
 def _server(place: Standing) -> str:
     return {"mysql": "MySQL", "mariadb": "MariaDB"}[place.position.flavour]
 
 
-def _standing(place: str | GtidSet, keys: Keys) -> tuple[Standing, Archive | None]:
+def _standing(place: str | GtidSet | tuple[str, ...], keys: Keys) -> tuple[Standing, Archive | None]:
     """Return a state, and the archive, if it is one. Text that names no file may be a GTID set."""
+    if isinstance(place, tuple):
+        return _of_archive(", ".join(place), open_archive(place))
     if isinstance(place, str) and not os.path.exists(place):
         with suppress(UsageError):
             place = GtidSet.parse(place)
@@ -116,7 +150,10 @@ def _standing(place: str | GtidSet, keys: Keys) -> tuple[Standing, Archive | Non
     if _is_snapshot(place):
         at = manifest.load(place).position
         return Standing(place, "snapshot", at, GtidSet.parse(at.gtid_set)), None
-    archive = open_archive(list(keys.of((place,))))
+    return _of_archive(place, open_archive(list(keys.of((place,)))))
+
+
+def _of_archive(place: str, archive: Archive) -> tuple[Standing, Archive]:
     first, last = read_head(archive.files[0]), archive.files[-1]
     [outline] = ThisProcess(os.cpu_count() or 1).outline([OutlineTask(last.uri, size=last.about_bytes)],
                                                          lambda *_: None)

@@ -77,6 +77,13 @@ def exact(uri: str) -> str:
     return uri if found is None else f"{path[:found.start('number')]}{version_name(int(found['number']))}{query}"
 
 
+def root_of(uri: str) -> str:
+    """The path or uri of the lake of `LAKE/_versions/N`; any other as it is."""
+    place, query = divided(uri)
+    found = _VERSION.fullmatch(place)
+    return uri if found is None else f"{found['lake'] or '.'}{query}"
+
+
 def number_of(uri: str) -> int:
     """The number of the version at a path or uri."""
     return int(divided(uri)[0].rstrip("/").rpartition("/")[2])

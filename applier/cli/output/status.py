@@ -10,11 +10,12 @@ from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
-from applier.jobs.summary.words import diff_text
+from applier.jobs.summary.words import counted, diff_text
 from applier.mysql.values.time_zones import shown_with_local
 from applier.snapshot.manifest import Snapshot
 
 if TYPE_CHECKING:
+    from applier.jobs.compare import Comparison
     from applier.jobs.publish.result import PublishedAsOf
     from applier.jobs.verify.files import Verified
 
@@ -113,8 +114,9 @@ VERIFIED = Result(_print_verified, lambda verified: {"same": not verified.damage
 """What was read of a snapshot's files, and a line for each damaged one."""
 
 
-def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: bool) -> None:
-    """Print the position and the tables of a snapshot, and their CREATE TABLEs if requested."""
+def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: bool, compared: Comparison | None) -> None:
+    """Print the position and the tables of a snapshot, their CREATE TABLEs if requested, and how far it is behind the
+    archive that it was compared with."""
     position, is_of_dump = snapshot.position, "dump" in snapshot.source.options
     facts = [
         ("position", str(position) if position.file or not is_of_dump else "unknown"),
@@ -129,6 +131,7 @@ def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: boo
         *(("left out", str(entry)) for entry in snapshot.left_out),
         ("options", ", ".join(f"{name}={value}" for name, value in snapshot.source.options.items()) or "defaults"),
         ("made by", snapshot.created_by),
+        *(() if compared is None else (("behind", _behind(compared)),)),
     ]
     console.say((snapshot.uri, "bold"))
     for name, value in facts:
@@ -141,9 +144,25 @@ def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: boo
         console.print(words(table.definition.to_sql() + ";", keep="\n"))
 
 
-def _snapshot_document(snapshot: Snapshot, definitions: bool) -> dict[str, object]:
-    """Print the position of a catalog's tables, and the snapshot or version that shows each of them."""
+def _behind(compared: Comparison) -> str:
+    """Return how far a snapshot is behind an archive."""
+    place, distance = compared.b.place, compared.distance
+    if compared.relation in ("same", "ahead"):
+        return f"nothing: it is {'at the end' if compared.relation == 'same' else 'ahead'} of {place}"
+    if distance is None or compared.attach is None:
+        return f"unknown: {compared.obstacle or 'the snapshot has transactions that the archive does not have'}"
+    parts = [counted(distance.files, "file"), counted(distance.bytes, "byte"),
+             *([] if distance.transactions is None else [counted(distance.transactions, "transaction")]),
+             *([] if distance.seconds is None else [f"{distance.seconds:,} s"])]
+    return f"{', '.join(parts)}: it continues in {place} at {compared.attach}"
+
+
+def _snapshot_document(snapshot: Snapshot, definitions: bool, compared: Comparison | None) -> dict[str, object]:
     at = snapshot.position
+    behind: dict[str, object] = {}
+    if compared is not None:
+        behind["behind"] = {name: value for name, value in compared.to_json().items()
+                            if name in ("relation", "attach", "obstacle", "distance")}
     return {
         "snapshot": snapshot.uri, "file": at.file, "offset": at.offset, "gtid_set": at.gtid_set.replace("\n", ""),
         "group_id": at.group_id, "timestamp": at.timestamp, "flavour": at.flavour, "base": snapshot.source.base,
@@ -153,7 +172,7 @@ def _snapshot_document(snapshot: Snapshot, definitions: bool) -> dict[str, objec
         "tables": [{"table": table.full_name, "rows": table.rows, "bytes": table.bytes, "files": len(table.files),
                     "sorted_by": list(table.key)}
                    | ({"definition": table.definition.to_sql()} if definitions else {}) for table in snapshot.tables],
-    }
+        **behind}
 
 
 SNAPSHOT = Result(_print_snapshot, _snapshot_document)

@@ -73,7 +73,8 @@ def _start_context(given: str | None, conf: Conf, app_name: str) -> None:
     try:
         spark_private.connect(conf)
         known = SparkConf()  # what the JVM has of the user's: spark-defaults.conf, spark-submit's arguments
-        for name, value in settings.of_context(local=local, named=given is not None).items():
+        ours = settings.of_context(local=local, named=given is not None, py_files=known.get("spark.submit.pyFiles", ""))
+        for name, value in ours.items():
             known.setIfMissing(name, value)
         if known.get("spark.app.name", spark_private.NO_NAME) == spark_private.NO_NAME:
             known.setAppName(app_name)

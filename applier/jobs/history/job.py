@@ -64,7 +64,7 @@ def _groups_of(part: LogFile) -> Groups:
 @dataclass(frozen=True)
 class Histories:
     """The data that the histories of all ranges of a table's keys share; picklable. `walked` is the schema of a walk's
-    result; with statements, batches have `_statement` instead of OF_PLACES."""
+    result; with statements, batches have `_statement` instead of OF_POSITIONS."""
 
     log: FeedLog
     stored: StoredAs
@@ -103,7 +103,7 @@ class Histories:
 @dataclass(frozen=True)
 class RowHistory:
     """The versions of a table's rows; `notes` are notes for the user. With statements batches have `_statement`, the
-    SQL that began a version where the log has it; else they may have OF_PLACES."""
+    SQL that began a version where the log has it; else they may have OF_POSITIONS."""
 
     notes: tuple[str, ...]
     table: TableName

@@ -83,10 +83,10 @@ class PassesDone:
         self.files |= {file.name for file in files}
         self.zero_dates_in_files |= {_base_name(path): count for path, count in zero_dates.items()}
 
-    def written(self, entry: TableEntry) -> int:
-        """Return how many of a table's files this replay has written."""
-        return sum(file.name in self.files for files in (entry.files, entry.row_files, entry.positions)
-                   for file in files)
+    def written(self, entry: TableEntry) -> list[FileEntry]:
+        """Return a table's files that this replay has written."""
+        return [file for files in (entry.files, entry.row_files, entry.positions) for file in files
+                if file.name in self.files]
 
     def zero_dates_left(self, entries: Iterable[TableEntry], *, has_base: bool) -> int:
         """Return how many invalid dates the tables have in files that this replay has written. With a base, some of
@@ -205,15 +205,16 @@ def table_results(live: list[TableVersion], entries: list[TableEntry], planned: 
         here = TableResult(
             *name, entry.rows, sum(result.inserted for result in of_units),
             sum(result.updated for result in of_units), sum(result.deleted for result in of_units),
-            str(key) if key else "", written,
-            len(entry.files) + len(entry.row_files) + len(entry.positions) - written,
+            str(key) if key else "", len(written),
+            len(entry.files) + len(entry.row_files) + len(entry.positions) - len(written),
             {way: found[way] for way in sorted(ACCESS_PATHS) if way in found},
             _sum(_conflicts(result) for result in of_units), len(of_units),
             item.ranges if item is not None and tied else len(of_units), tied,
             sum(result.seconds for result in of_units),
             duplicate_warnings(item.version.definition) if item is not None else (),
             sum(result.by_foreign_keys for result in of_units),
-            *(sum(getattr(result, name) for result in of_units) for name in _DIFFS))
+            **{name: sum(getattr(result, name) for result in of_units) for name in _DIFFS},
+            bytes_written=sum(file.bytes for file in written))
         tables.append(replace(here if before is None else _together(before, here),
                               zero_dates=done.zero_dates_of(entry)))
     return tuple(tables)

@@ -19,7 +19,8 @@ A snapshot's `_report.json` has the same, except for the snapshot's own location
                       compared with their expressions, and how many agree (of these differences, `computed` is true)
     tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
                       by_foreign_keys: n, partial_updates: n, documents: n, bytes_saved: n, zero_dates: {column: n, …},
-                      units, ranges, tied, seconds, files_written, files_carried, warnings: [note for the user, …]}, …]
+                      units, ranges, tied, seconds, files_written, files_carried, bytes_written,
+                      warnings: [note for the user, …]}, …]
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class TableResult:
     `by_foreign_keys` is how many rows foreign keys changed or deleted outside the log (AP-FK). `partial_updates` are
     updates with JSON diffs, of so many `documents`; `bytes_saved` is how many bytes less these take than the documents
     before them, of those that before-images have (0 with --witness off). `zero_dates` counts the invalid dates, by
-    column, in the files that the replay has written: readers see NULL.
+    column, in the files that the replay has written: readers see NULL. `bytes_written` is the size of these files.
     """
 
     database: str
@@ -76,6 +77,7 @@ class TableResult:
     documents: Count = 0
     bytes_saved: int = 0
     zero_dates: dict[str, Count] = field(default_factory=dict)
+    bytes_written: Count = 0
 
     @property
     def full_name(self) -> str:

@@ -11,7 +11,10 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from pyspark.sql.datasource import (
+from applier.binlog.locating.gtid_choice import GtidChoice
+from applier.errors import UsageError
+from applier.io.encryption.keys import Keys
+from applier.jobs.spark_source.since_4_0 import (
     EqualTo,
     Filter,
     GreaterThan,
@@ -20,10 +23,6 @@ from pyspark.sql.datasource import (
     LessThan,
     LessThanOrEqual,
 )
-
-from applier.binlog.locating.gtid_choice import GtidChoice
-from applier.errors import UsageError
-from applier.io.encryption.keys import Keys
 from applier.mysql.type_registry import Family
 from applier.mysql.values.time_zones import parse_datetime
 from applier.option_texts import KeyValues, parse_size, parse_stop_position
