@@ -45,7 +45,7 @@ def of_many_files(folder: str) -> Table:
 
 
 def measured(folder: str, n_tables: int, n_files: int) -> list[float]:
-    """The figures of the table for so many tables with so many files each."""
+    """The figures of the table for this many tables with this many files each."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
         output = Path(place, "snapshot")
         publishing = _publish(str(output), n_tables, n_files)

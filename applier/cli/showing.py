@@ -102,7 +102,7 @@ def _copied(source: str, defaults_file: str | None, named: list[str], folder: st
 
 @contextmanager
 def _output(path: str | None) -> Iterator["TextIO | TerminalText"]:
-    """Where the text goes: stdout, or a file that is there when it is complete."""
+    """Where the text goes: stdout, or a file that appears when it is complete."""
     if path is None:
         from applier.io.printable import standard_output
 

@@ -100,7 +100,7 @@ def test_the_first_format_version_knows_no_shards(tmp_path):
 
 
 def publish_many(output, count):
-    """A snapshot of a table with so many files."""
+    """A snapshot of a table with this many files."""
     with publish.begin(output) as staging:
         target, written = staging.target("shop", "orders"), []
         for unit in range(count):
