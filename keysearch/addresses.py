@@ -48,7 +48,7 @@ class Table:
         self._grow(1024)
 
     def add(self, start: int, end: int, owner: Any, by: str) -> None:
-        """Allow start:end until the owner is freed; `by` says who took the address."""
+        """Allow start:end until the owner is freed; `by` names the code that took the address."""
         with self.lock:
             self.forget_freed()
             key = id(owner)

@@ -1,8 +1,8 @@
 """The user's folders for compiled code. A process runs what it finds there, so no other user may be able to change it.
 
 A path is trusted if each directory and symbolic link on it, and what it ends at, belong to this user or to root, and no
-other user can write to them. These are fine: a sticky directory such as /tmp, where nobody can rename what others own;
-a group that has the user's name and no other members; any mode below a directory that others cannot enter.
+other user can write to them. These are fine: a sticky directory such as /tmp, where users cannot rename files of
+others; a group that has the user's name and no other members; any mode below a directory that others cannot enter.
 """
 
 import atexit

@@ -52,7 +52,7 @@ class WildAccess(Exception):
 
 
 class _CheckedKernel(numba_private.CompiledKernel):
-    """A kernel during whose call nobody registers memory."""
+    """A kernel during whose call no memory is registered."""
 
     def __call__(self, *arguments: Any) -> Any:
         with TABLE.lock:

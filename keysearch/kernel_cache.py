@@ -5,9 +5,9 @@ inlines or whose constants it holds. So the kernels of each module have a direct
 module and of all that it imports: a change costs the kernels that depend on it, and the same sources elsewhere cost
 nothing. These directories are below one for each Python, Numba, llvmlite and processor (keysearch.processor).
 
-They are looked for in this package first, where a wheel has them (`SHIPPED`) and nothing is ever written: whoever can
-change them can change the modules beside them. Then they are looked for in the user's cache, if no other user can write
-to it (keysearch.caches): to load a kernel is to run the code in its files.
+They are looked for in this package first, where a wheel has them (`SHIPPED`) and nothing is ever written: a user who
+can change them can also change the modules beside them. Then they are looked for in the user's cache, if no other user
+can write to it (keysearch.caches): to load a kernel is to run the code in its files.
 """
 
 import hashlib

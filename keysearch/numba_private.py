@@ -91,8 +91,8 @@ class _Cache(FunctionCache):
 
     @contextlib.contextmanager
     def lock(self, wait: bool) -> Iterator[bool]:
-        """Hold this kernel's lock, by which processes take turns; False if another has it and `wait` says not to.
-        Where the directory cannot be written, or has no locks, nobody waits for anybody."""
+        """Hold this kernel's lock, by which processes take turns; False if another has it and `wait` says not to. Where
+        the directory cannot be written, or has no locks, no process waits for another."""
         mode = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
         with contextlib.ExitStack() as stack:
             try:

@@ -224,7 +224,7 @@ class UnitSpec:
     types than the definition has; `same_columns`: both have the same number of them. `idempotent`: the exec mode;
     `witness`: how differences between before-images and rows are handled (witnessed). `may_merge`: its files may stay,
     and changes may be written beside them (applier.apply.output.merged_unit). `time_zone`: the zone in which generated
-    columns that images lack are computed. `may_divide`: its range may be divided further; `is_part`: it was
+    columns that images omit are computed. `may_divide`: its range may be divided further; `is_part`: it was
     (applier.apply.routes.parts), and its rows are always written.
     """
 

@@ -30,7 +30,7 @@ def show(*, tables: list[str] | None, gtids: str | None, exclude_gtids: str | No
 
         applier show --base64-output auto --binlogs binlog.000042 | mysql
 
-    In a file or a pipe, names and values are printed as they are; on a terminal, control characters are shown as \\x1b.
+    In a file or a pipe, names and values are printed unchanged; on a terminal, control characters are shown as \\x1b.
     """
     from applier.api.calls.job_options import logs
     from applier.binlog.locating.group_choice import LeftOutGroups

@@ -85,7 +85,7 @@ def _check_access(location: str, hint: str) -> None:
         if isinstance(error, OSError) and is_transient(error):
             raise unavailable(error, location) from error
         said = str(error).splitlines()[0].partition(" error_info=")[0]
-        if "PERMISSION_DENIED" not in said:  # of this path, maybe: whoever needs it says so
+        if "PERMISSION_DENIED" not in said:  # of this path, maybe: its user reports it
             raise UsageError(f"cannot reach {bucket}: {said}", file=location, hint=hint) from error
     _reached.add(bucket)
 
@@ -194,7 +194,7 @@ def _raise(error: OSError) -> None:
 
 def check_regular(location: str, hint: str | None = None) -> None:
     """Raise UsageError for a path of a pipe, a socket or a device. Opening one could wait forever, and files are read
-    twice or from the middle. A missing file is found by whoever opens it."""
+    twice or from the middle. A missing file is reported when it is opened."""
     if is_uri(location):
         return
     with suppress(OSError, ValueError):

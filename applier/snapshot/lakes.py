@@ -78,7 +78,7 @@ def exact(uri: str) -> str:
 
 
 def root_of(uri: str) -> str:
-    """The path or uri of the lake of `LAKE/_versions/N`; any other as it is."""
+    """Return the path or uri of the lake of `LAKE/_versions/N`; any other unchanged."""
     place, query = divided(uri)
     found = _VERSION.fullmatch(place)
     return uri if found is None else f"{found['lake'] or '.'}{query}"

@@ -139,8 +139,8 @@ class StepReader:
         self._units, self._columns, self._n = units, columns, _FIRST_STEPS
 
     def read(self, steps: Steps) -> Iterator[ReadSteps]:
-        """The steps in their order. Raises ApplierError for a JSON diff that does not fit, and where a column's values
-        are numbers that nobody has yet."""
+        """The steps in their order. Raises ApplierError for a JSON diff that does not fit, and if a column's values are
+        numbers that are not known yet."""
         units = {number: self._units[number].traced_rows() for number in np.unique(steps.units).tolist()}
         first = 0
         while first < len(steps):

@@ -82,8 +82,8 @@ class RowKeys:
 
     def _documents(self, batch: DecodedChanges) -> dict[int, pa.Array]:
         """The values of JSON columns with diffs, by row of the after-images: what the diffs make of the before-image's
-        document. Rows are found by their documents only where before-images have them: nobody looks for
-        UNKNOWN_DOCUMENT."""
+        document. Rows are found by their documents only if before-images have them: UNKNOWN_DOCUMENT is never searched
+        for."""
         numbers, found = layouts_of(batch.images), {}
         present = np.unique(numbers[batch.after_rows >= 0])
         for column in sorted({c for number in present for c in self._layouts.known[number].diffs}):

@@ -46,7 +46,7 @@ class TracedRows:
 
     def at(self, pointers: np.ndarray, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Some stored columns of the rows that pointers lead to, in their order, some thousand at a time. Raises
-        ApplierError for a JSON diff that does not fit, and where a column's values are numbers that nobody has yet."""
+        ApplierError for a JSON diff that does not fit, and if a column's values are numbers that are not known yet."""
         if self._index is None:
             base = BaseRows(self._memory.base.select(columns))
             for start in range(0, len(pointers), CHUNK_ROWS):

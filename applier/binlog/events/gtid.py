@@ -31,9 +31,9 @@ State = Mapping[int, int]
 def is_executed(group: Position, state_after_group: State | None, position: Position, state: State | None) -> bool:
     """Return True if a group was executed where a domain stands at `position`.
 
-    `state` and `state_after_group` are the states of the log at both, None where they are unknown. If only the
-    latter is known, a position that it does not have comes later, or in another history: whoever asks has to find it.
-    If neither is known, sequence numbers decide, which grow within a domain unless gtid_strict_mode is OFF.
+    `state` and `state_after_group` are the states of the log at both, None where they are unknown. If only the latter
+    is known, a position that it does not have comes later, or in another history: the caller has to find it. If neither
+    is known, sequence numbers decide, which grow within a domain unless gtid_strict_mode is OFF.
     """
     if group == position:
         return True

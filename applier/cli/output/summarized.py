@@ -61,7 +61,7 @@ def _largest(console: ResultConsole, summary: Summary) -> None:
 
 
 def _with_position(what: str, position: str, server_id: int, thread_id: int | None, *more: str) -> Text:
-    """Return what happened, and below it the position in the log and who did it."""
+    """Return what happened, and below it the position in the log and the server and session."""
     thread = "" if thread_id is None else f"thread {thread_id}"
     facts = filter(None, (position, f"server {server_id}", thread, *more))
     return words(what).append("\n").append(words(", ".join(facts), "dim"))

@@ -1,4 +1,5 @@
-"""Print the versions of one row: one line per step, with the values before and after, and who changed it."""
+"""Print the versions of one row: one line per step, with the values before and after, and the transaction that changed
+it."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def _cache_directory() -> Path | None:
 def claimed(recording_lock: Path) -> Path | None:
     """Take the lock file for recording an archive; None if another process has it, or was killed a short time ago.
 
-    Also removes what other versions of Java or Spark left in the directory and nobody has used for long.
+    Also removes what other versions of Java or Spark left in the directory and that were not used for a long time.
     """
     for path in recording_lock.parent.iterdir():
         keep_seconds = RECORDING_SECONDS if path.suffix in (".recording", ".new") else UNUSED_SECONDS

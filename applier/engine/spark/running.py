@@ -40,7 +40,7 @@ class TaskFailed(RuntimeError):
 
 
 class TaskOutOfResources(TaskFailed):
-    """A task failed for lack of a resource; `hint` says what an operator can do."""
+    """A task failed because a resource ran out; `hint` says what an operator can do."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)

@@ -20,7 +20,7 @@ _OURS = re.compile(r"applier-\d+-[0-9a-f]{12}")
 
 
 class Scratch:
-    """A directory that nobody else may look into, `path`; a context manager that removes it."""
+    """A directory, `path`, that other users cannot read; a context manager that removes it."""
 
     def __init__(self, parent: str | None = None) -> None:
         parent = parent or tempfile.gettempdir()

@@ -62,7 +62,7 @@ def start(master: str | None = None, *, conf: Conf = (), app_name: str = "applie
 
 
 def _start_context(given: str | None, conf: Conf, app_name: str) -> None:
-    """Start the process's Spark context, with the default session of whoever asks for one later."""
+    """Start the process's Spark context, with the default session of later callers."""
     master = with_retries(given or "local[*]")
     local = is_local(master)
     _connect(settings.of_launch(conf, local=local))

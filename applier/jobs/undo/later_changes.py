@@ -1,7 +1,7 @@
 """Later changes by others to the rows that chosen transactions touched, even if no row is left (UNDO-CHAIN).
 
-A row is identified by its key. A row that somebody created again with this key, and changed or deleted, was touched,
-although it is another row to a server. A row to be restored also has its other unique keys, by which somebody may have
+A row is identified by its key. A row that others created again with this key, and changed or deleted, was touched,
+although it is another row to a server. A row to be restored also has its other unique keys, by which others may have
 created it again. A row of a table without a key is identified by all of its values: a later change or delete of an
 equal row touched it, because it would have been among these.
 """

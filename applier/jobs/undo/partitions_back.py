@@ -54,7 +54,7 @@ def _with(definition: TableDefinition, loss: Loss, partition: Partition) -> tupl
     assert before is not None
     if by is None or _way(by) != _way(before):
         raise _refused(definition, partition.name, "is of a table that is divided in another way since")
-    if partition in by.partitions:  # somebody made it again
+    if partition in by.partitions:  # it was made again
         return definition, []
     if by.has(partition.name):
         raise _refused(definition, partition.name, "is a different one now")

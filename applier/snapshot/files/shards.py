@@ -1,4 +1,4 @@
-"""Shards: the entries of a table with many files, as a Parquet file that is read when somebody asks for them.
+"""Shards: the entries of a table with many files, as a Parquet file that is read on demand.
 
     _files/DB/TABLE.parquet    path, rows, bytes, min_key, max_key, digest: one row per file, in the manifest's order;
                                in a lake that merges on read also footer_bytes, footer_digest, stored_rows,

@@ -71,7 +71,7 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     "n_row_statements",
     # groups that are left out: by what, and whether the servers of the rule are those that are not; whether the open
     # group is; how many are, with how many rows events; how many the base has executed; the source and server that were
-    # looked up last (plus one; as it is), and their intervals in the rule
+    # looked up last (plus one; unchanged), and their intervals in the rule
     "leaves_out", "other_servers", "group_left_out", "n_left_out", "n_left_out_rows", "n_executed", "rule_known",
     "rule_server", "rule_first", "rule_end"), np.int64),
     **dict.fromkeys((

@@ -112,8 +112,8 @@ class Commit:
 
 
 def known_table(storage: Storage, folder: str, lineage: str, name: str) -> Known | None:
-    """The table in a directory; None if there is none. Raises SnapshotError where it is not of this lineage, or
-    somebody else wrote to it."""
+    """Return the table in a directory; None if there is none. Raises SnapshotError if it is not of this lineage, or
+    another writer changed it."""
     location, options = storage.location(folder), storage.options
     try:
         if not DeltaTable.is_deltatable(location, storage_options=options):

@@ -1,7 +1,7 @@
 """Which snapshots of a table, and which metadata files, are removed with the expired versions of the lake.
 
 A snapshot has files of the version that it was published at, and of the versions until the next snapshot. If all of
-these have expired, `applier expire` has removed files that it needs: nobody can read it any more. So the next change of
+these have expired, `applier expire` has removed files that it needs: it can no longer be read. So the next change of
 the table drops it, and commits read and write no more than the lake keeps. Snapshots that others have tagged or
 branched are kept.
 """

@@ -152,9 +152,9 @@ class _Planned:
 
 
 def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[list[PublishedTable], AtOnce]:
-    """Publish the tables of a snapshot, and say what happened to each, and what of it came at once. Raises
-    SnapshotError for a table of the catalog that somebody else made or wrote to, for files that its readers would not
-    take, and where the catalog changed meanwhile."""
+    """Publish the tables of a snapshot, and return what happened to each, and what changed at once. Raises
+    SnapshotError for a table of the catalog that another program made or wrote to, for files that its readers would
+    refuse, and if the catalog changed meanwhile."""
     known, others = _known_tables(catalog, snapshot.lineage)
     entries = [entry for entry in snapshot.tables if filter.wanted(entry.database, entry.name)]
     by_column = {field.field_id: table for table in known for field in table.schema().fields}
