@@ -21,7 +21,7 @@ from applier.snapshot.writer import TableTarget
 @dataclasses.dataclass(frozen=True)
 class RowPart:
     """A column of the definition by its number; `prefix`: how many characters (of binary ones, bytes) a key takes;
-    `collation`: what a key compares the text by; `by_bits`: of floating-point numbers -0.0 and 0.0 are two, as they are
+    `collation`: the collation of a key's text; `by_bits`: of floating-point numbers -0.0 and 0.0 are two, as they are
     to before-images, but not to keys."""
 
     column: int
@@ -70,8 +70,8 @@ class KeyRange:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Stored:
-    """In a row store, which has all rows of the table: by several keys, or, `by_content`, by what they hold (FIND: a
-    key that is not unique, or a scan). `also`: what else is kept of each row, for foreign keys."""
+    """In a row store, which has all rows of the table: by several keys, or, `by_content`, by their contents (FIND: a
+    key that is not unique, or a scan). `also`: other parts that are kept of each row, for foreign keys."""
 
     by_content: bool
     also: tuple[RowPart, ...] = ()

@@ -69,7 +69,8 @@ class Executor(Protocol):
 
 class ThisProcess:
     """Runs tasks on threads of this process, `cores` at a time, and so needs no Java. Memory is bounded as on Spark:
-    `cores` tasks hold what the plan lets a task hold, and shuffled data beyond SPILL_BYTES per core is in a file."""
+    `cores` tasks hold as much as the plan lets a task hold, and shuffled data beyond SPILL_BYTES per core is in a
+    file."""
 
     on_one_disk = True
     has_late_attempts = False

@@ -195,7 +195,7 @@ def _directory() -> str | None:
 
 
 def _remove_unused(directory: str) -> None:
-    """Remove what killed processes left."""
+    """Remove the leftovers of killed processes."""
     for entry in os.scandir(directory):
         with suppress(OSError):  # gone, or in use
             descriptor = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

@@ -26,7 +26,7 @@ STATE, state_at, _ = struct("relayed", **dict.fromkeys((
     # addresses of the events that are left and of where they end; of the room for them that is left, and its end
     "at", "end", "to", "to_end",
     # in the source's log: where the next event comes to, where its head ends, up to where a gap has no group, and where
-    # what was received last ends (or the connection begins)
+    # the part received last ends (or the connection begins)
     "position", "head_end", "nothing_before", "before",
     "checksum_bytes", "lacks_annotations",
     # 1 if the event before does not say where it ends
@@ -44,8 +44,8 @@ _PART = 1 << 20
 
 @kernel
 def next_border(address, at, end):
-    """The offset of the next event from `at` on that may be the replica's own or says what those behind it are of, or
-    where whole events end."""
+    """The offset of the next event from `at` on that may be the replica's own or names the source's file of those
+    behind it, or where whole events end."""
     while end - at >= HEADER:
         size = np.int64(load_u32(address + at + _SIZE_AT))
         event_type = load_u8(address + at + _TYPE_AT)
@@ -83,7 +83,7 @@ def _fill(state, gap, is_lost):
         gap -= size
         state.to += size
         state.position += size
-        store_u32(to, load_u32(state.at))  # the time of what follows
+        store_u32(to, load_u32(state.at))  # the time of the following events
         store_u8(to + _TYPE_AT, np.uint8(_INCIDENT if is_lost and gap == 0 else _IGNORABLE))
         store_u32(to + _SIZE_AT, np.uint32(size))
         store_u32(to + _NEXT_AT, np.uint32(state.position & 0xFFFFFFFF))

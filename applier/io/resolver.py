@@ -156,8 +156,8 @@ def is_plain_inside(path: str) -> bool:
 
 
 def below(folder: str, name: str) -> str:
-    """The location of a file that something in a folder names by a relative path. Raises UsageError for what does not
-    lie below the folder: another path, a uri, what a link leads out to."""
+    """The location of a file that something in a folder names by a relative path. Raises UsageError for a file outside
+    of the folder: another path, a uri, a link that leads out of it."""
     if is_uri(name) or not is_inside(name):
         raise UsageError(f"the file {name} is outside of the dump", file=folder,
                          hint="only files below the folder are read, by relative paths")

@@ -106,7 +106,7 @@ class _InPlace(Staging):
             raise
 
     def _take(self, filesystem: fs.FileSystem, path: str) -> None:
-        """Mark the output as incomplete, and remove what a dead run left there."""
+        """Mark the output as incomplete, and remove the leftovers of a dead run."""
         there = {info.base_name for info in filesystem.get_file_info(fs.FileSelector(path))}
         there -= {STAGING, PASSES}  # late attempts of a run that has ended
         if not there.isdisjoint((MANIFEST, SNAPSHOTS)) or (there and MARKER not in there):

@@ -106,7 +106,7 @@ class Staging:
             attempts.begin(self._filesystem, self._root)
 
     def finish_attempts(self, written: Mapping[str, str]) -> None:
-        """Move files that tasks wrote to their paths, and forget what other attempts wrote, now or later: call it
+        """Move files that tasks wrote to their paths, and ignore the files of other attempts, now or later: call it
         when all tasks have ended. `written` as in attempts.finish. Errors: OSError."""
         if self._late_attempts:
             self._late_attempts = False

@@ -262,7 +262,7 @@ class ForeignKeyGroup:
         self._hand_over_steps(changed, order)
 
     def _hand_over_steps(self, changed: list[tuple[int, _Table, _Taken]], order: np.ndarray) -> None:
-        """Tell of what changes, which are in commit order so, did to rows of all tables."""
+        """Hand over what changes, in commit order, did to rows of all tables."""
         causes = Causes(*(np.concatenate([getattr(taken.batch, name) for _, _, taken in changed])[order]
                           for name in ("positions", "rows", "seqs")))
         for table in self._tables:

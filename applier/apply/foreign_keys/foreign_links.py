@@ -73,7 +73,7 @@ class Link:
                           parent.parts.index(RowPart(link.parent)), address_of(forms_array), len(forms)))
         self._columns = np.array(columns, k.KEY_COLUMN)
         self.child_key = tuple(column[3] for column in columns)
-        """The child's parts that have the key: what to index it by."""
+        """The child's parts that have the key: the index for them."""
         self._probe_parts = np.array([column[2] for column in columns], np.int64)
         self._siblings = [0, 0]
         if siblings is not None:

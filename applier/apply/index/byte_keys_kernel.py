@@ -81,7 +81,7 @@ def image_key(offsets, data, row, word):
     return data + start, load_i64(offsets + 8 * row + 8) - start, load_u64(word)
 
 
-# ---- what an encoding is
+# ---- the functions of an encoding
 
 
 @inline

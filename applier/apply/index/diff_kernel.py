@@ -46,8 +46,8 @@ def chain_lengths(pointers, nodes, lengths, bases):
 
 @kernel
 def list_chains(pointers, nodes, offsets, numbers, bases):
-    """The numbers of each chain's nodes, the oldest first, into numbers[offsets[i]:offsets[i + 1]]; `pointers` becomes
-    what the oldest is on top of, over all bases."""
+    """Write the numbers of each chain's nodes, the oldest first, to numbers[offsets[i]:offsets[i + 1]]; `pointers`
+    becomes the pointers below the oldest nodes, over all bases."""
     mask = (1 << IMAGE_ID_SHIFT) - 1
     for i in range(pointers.shape[0]):
         pointer, at = pointers[i], offsets[i + 1]

@@ -26,7 +26,8 @@ class DiffChains:
 
 
 class DiffNodes:
-    """The nodes of a unit, in the order of their changes. `counts` are what `partial_updates` counts of the changes."""
+    """The nodes of a unit, in the order of their changes. `counts` are the counts of the changes by
+    `partial_updates`."""
 
     def __init__(self) -> None:
         self._nodes = np.empty(0, k.NODE)
@@ -79,8 +80,8 @@ class DiffNodes:
         return int(self._nodes[number]["previous"]), int(self._nodes[number]["image"])
 
     def unwind(self, pointers: np.ndarray) -> DiffChains | None:
-        """The chains of a column's values, given their pointers (int64[n]); these become pointers to what the chains
-        begin with. None where no value has diffs."""
+        """Return the chains of a column's values, given their pointers (int64[n]); these become pointers to the values
+        below the chains. None if no value has diffs."""
         rows = np.flatnonzero(layouts_of(pointers) == k.DIFF_ID)
         if not len(rows):
             return None

@@ -40,7 +40,7 @@ def home(index, key):
     return index.table + _ENTRY_BYTES * np.int64((word ^ (word >> np.uint64(32))) & index.mask)
 
 
-# ---- what an encoding is
+# ---- the functions of an encoding
 
 
 @inline

@@ -145,7 +145,7 @@ def find_row(entries, mask, slots, word, image, length):
 
 @inline
 def unlink(entries, mask, slots, word, number, before):
-    """Take a row out from among those of its hash, given what `find_row` gave."""
+    """Take a row out from among those of its hash, given the result of `find_row`."""
     entry = entry_of(entries, mask, word)
     if before == number:
         free_entry(entries, mask, entry)

@@ -23,8 +23,8 @@ _FIRST_STEPS, _MOST_STEPS = 1 << 8, 1 << 13
 
 @dataclass(frozen=True)
 class Causes:
-    """Where changes of several tables are, in commit order: offsets of their events, rows in these, and what a
-    ChangeBatch has in `seqs`."""
+    """The locations of changes of several tables, in commit order: offsets of their events, rows in these, and `seqs`
+    of a ChangeBatch."""
 
     positions: np.ndarray
     rows: np.ndarray
@@ -158,8 +158,8 @@ class StepReader:
             self._n = max(1, min(2 * self._n, WINDOW_BYTES // a_row, _MOST_STEPS))
 
     def _read(self, steps: Steps, units: Mapping[int, Rows]) -> ReadSteps | None:
-        """Steps with their rows, each read once, though it is what one step made and what the next one began with; None
-        where there are too many to be read at once."""
+        """Return steps with their rows; a row that one step made and the next one began with is read once. None if
+        there are too many to read at once."""
         before, after = np.empty(len(steps), np.int64), np.empty(len(steps), np.int64)
         parts, n = list[pa.Table](), 0
         for number, rows_of in units.items():

@@ -56,8 +56,8 @@ class LoggedColumns:
 class RowGatherer:
     """Turns pointers into record batches of a table's schema, or of some of its columns (`logged.stored`).
 
-    `base` holds the rows that pointers of layout 0 mean, `files` the memory that images lie in, in commit order,
-    `times` what `defaults` need of the events.
+    `base` holds the rows that pointers of layout 0 mean, `files` the memory of images, in commit order, `times` the
+    event times that `defaults` need.
     """
 
     def __init__(self, definition: TableDefinition, logged: LoggedColumns, layouts: ImageLayouts,
@@ -80,7 +80,7 @@ class RowGatherer:
             logged.stored.index(number): np.array([0, *(_made_in(layout, number, made_of, layouts.takes_generated)
                                                         for layout in layouts.known[1:])], np.uint8)
             for number, made_of in computed_of_images(definition).items() if number < len(logged.types)}
-        """By number in the schema, what `ExtraColumns.computed` takes for images of each layout."""
+        """By number in the schema, the argument of `ExtraColumns.computed` for images of each layout."""
 
     @property
     def zero_dates(self) -> int:

@@ -91,7 +91,7 @@ def _of_images(columns: list[pa.Array], rows: np.ndarray, without: np.ndarray) -
 
 
 def _with_images(columns: list[pa.Array], pointers: np.ndarray, lengths: np.ndarray, without: np.ndarray) -> Rows:
-    """The rows with copies of their images: what these lie in may be gone when they are sent."""
+    """Return the rows with copies of their images, whose memory may be gone when they are sent."""
     room = np.where(without, 0, np.maximum(lengths, 1)).astype(np.int64)
     ends = np.cumsum(room)
     data = np.zeros(int(ends[-1]), np.uint8)

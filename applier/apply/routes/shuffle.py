@@ -164,7 +164,7 @@ def _applied(unit: UnitSpec, payloads: Iterable[pa.Buffer]) -> TaskOutcome:
 
 
 class _ArrivingVersion:
-    """One version of a unit's table: what its payloads are applied with."""
+    """One version of a unit's table: how its payloads are applied."""
 
     def __init__(self, applier: UnitApplier, key: TableKey):
         spec, self._applier = applier.spec, applier

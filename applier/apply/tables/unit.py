@@ -224,7 +224,7 @@ class UnitApplier(UnitLink):
             if not self.is_stopped:
                 self.by_foreign_keys = search.end()
 
-    # ---- what before-images say of rows
+    # ---- the comparison of before-images with rows
 
     def compare_images(self) -> None:
         """Compare the before-images that wait with their rows, before these are lost."""
@@ -241,11 +241,11 @@ class UnitApplier(UnitLink):
         by_search = self.search.agreed_by_search
         return together([self._witness.result, Witnessed(by_search, by_search)])
 
-    # ---- what changes do to rows
+    # ---- the effects of changes on rows
 
     def trace(self, *, keeping: bool = False) -> None:
-        """Keep what changes do to rows, for `take_steps`; to be asked for before the first one. With `keeping`,
-        pointers stay good when the rows that are left continued to the table's next version."""
+        """Keep the effects of changes on rows, for `take_steps`; call this before the first one. With `keeping`,
+        pointers stay valid when the remaining rows pass to the table's next version."""
         self._is_traced, self._keeps_rows = True, keeping
 
     def take_steps(self) -> np.ndarray:

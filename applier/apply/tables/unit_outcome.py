@@ -39,7 +39,7 @@ def outcome(units: Sequence[UnitApplier], *refused: Refused) -> TaskOutcome:
 
 
 def stops(unit: UnitApplier) -> tuple[Refused | PlanAgain, ...]:
-    """Return what stopped a unit, in this version or those before, in no order."""
+    """Return the stops of a unit, in this version or those before, in no order."""
     found: list[Refused | PlanAgain] = []
     for link in unit.links():
         if link.stop is not None:
@@ -94,8 +94,8 @@ def finish(unit: UnitApplier) -> UnitResult:
 
 
 def _counts(last: UnitApplier) -> tuple[int, ...]:
-    """Return rows inserted, updated and deleted, zero dates, and what PartialUpdates counts, in this version and those
-    before. Changes to a table whose partition was exchanged count there."""
+    """Return rows inserted, updated and deleted, zero dates, and the counts of PartialUpdates, in this version and
+    those before. Changes to a table whose partition was exchanged count there."""
     counts, counted = np.zeros(_ROWS + N_DIFFS, np.int64), set[int]()
     pending = [last]
     while pending:

@@ -56,7 +56,7 @@ class Gateway:
     directory: Scratch  # where it will report its port and secret
 
     def connection(self) -> tuple[int, str]:
-        """Wait for its port and secret. Raises ApplierError, with what it printed, if it does not come up.
+        """Wait for its port and secret. Raises ApplierError, with its output, if it does not start.
 
         It writes them to another file and then renames that, so they are complete.
         """
@@ -182,7 +182,7 @@ def _cache_directory() -> Path | None:
 def claimed(recording_lock: Path) -> Path | None:
     """Take the lock file for recording an archive; None if another process has it, or was killed a short time ago.
 
-    Also removes what other versions of Java or Spark left in the directory and that were not used for a long time.
+    Also removes files of other versions of Java or Spark in the directory that were not used for a long time.
     """
     for path in recording_lock.parent.iterdir():
         keep_seconds = RECORDING_SECONDS if path.suffix in (".recording", ".new") else UNUSED_SECONDS

@@ -236,8 +236,7 @@ class _RemoteJob:
 
 
 def _explained(error: BaseException) -> BaseException:
-    """Spark's failure without its Java parts: the worker's traceback, or what Spark reports of a worker that is gone.
-    """
+    """Spark's failure without its Java parts: the worker's traceback, or Spark's report about a lost worker."""
     from pyspark.errors import PythonException
 
     if is_silence(error):

@@ -31,7 +31,8 @@ _PLUGIN_MASK = b"*305=Ljt0*!@$Hnm(*-9-w;:"
 _BINLOG_KEY = "1"
 _SALTED = b"Salted__"
 _DIGESTS = ("sha1", "sha256", "sha512", "sha224", "sha384")
-"""By which a key file's secret becomes its key: the server's default, and what file_key_management_digest may say."""
+"""The digests by which a key file's secret becomes its key: the server's default, and the possible values of
+file_key_management_digest."""
 _LARGEST = 16 << 20
 _AES_KEYS = (16, 24, 32)
 
@@ -115,7 +116,7 @@ def _keyring(path: str) -> dict[str, bytes]:
     try:
         return dict(_of_plugin(data) if data.startswith(_PLUGIN_START) else _of_component(json.loads(data)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
-        pass  # what it says may hold keys
+        pass  # its text may contain keys
     raise UsageError("this is not a keyring of component_keyring_file or keyring_file", file=path,
                      hint="the keys of other keyrings (Vault, KMIP, OCI, AWS) cannot be read: copy the logs from the "
                           "server with `mysqlbinlog --read-from-remote-server --raw`, which decrypts them")

@@ -63,7 +63,7 @@ def described(groups: Sequence[tuple[int, int, int, KeyValue | None, KeyValue | 
 class GroupedFile:
     """A file that is read by row groups. `path` is its path in the file system; its footer is read and compared here.
 
-    Raises what checks.reading raises for a file that cannot be read, and SnapshotError.
+    Raises the errors of checks.reading for a file that cannot be read, and SnapshotError.
     """
 
     def __init__(self, filesystem: FileSystem, path: str, entry: FileEntry) -> None:

@@ -221,6 +221,6 @@ def _schema(kind: type | None, *, merges: bool) -> pa.Schema:
 
 
 def own_digest(content: bytes | pa.Buffer) -> str:
-    """The digest of what a snapshot says of itself, by a hash that needs no kernel: this is read where none should be
+    """The digest of a snapshot's own documents, by a hash that needs no kernel: these are read where none should be
     loaded."""
     return f"{_HASH}:{hashlib.blake2b(content, digest_size=16).hexdigest()}"

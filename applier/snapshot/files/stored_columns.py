@@ -44,7 +44,7 @@ class StoredColumns:
                     if (charset := lossy_charset(column.type)) is not None})
 
     def schema(self, rows: pa.Schema, choice: str) -> pa.Schema:
-        """The schema of files, given that of rows and what files have for BIGINT UNSIGNED."""
+        """Return the schema of files, given that of rows and the type of BIGINT UNSIGNED in files."""
         return pa.schema([self._numbered(column.with_type(_MICROSECONDS) if column.type == TIME else column)
                           for column in self.bigints.stored_schema(rows, choice)])
 

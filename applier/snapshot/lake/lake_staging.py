@@ -95,7 +95,7 @@ def lives(root: str) -> bool:
 
 
 def remove_dead(root: str) -> None:
-    """Remove what runs that are dead had for themselves in the lake at a local path."""
+    """Remove the private files of dead runs from the lake at a local path."""
     for run in _runs(root):
         durable.remove_if_dead(run)
 

@@ -51,8 +51,8 @@ class RowStore(UnitIndex[DecodedChanges]):
     """An index by several keys.
 
     columns: of the table in the log. parts: how many a record has. unique: for each unique key, in the server's order,
-    its parts. clustered: whether the first of them is what the server keeps the rows in the order of. rows_at: reads
-    rows that were found.
+    its parts. clustered: whether the server keeps the rows in the order of the first of them. rows_at: reads rows that
+    were found.
     """
 
     def __init__(self, columns: int, parts: int, unique: list[tuple[int, ...]], *, clustered: bool, idempotent: bool,
