@@ -176,7 +176,7 @@ def _is_snapshot(uri: str) -> bool:
 
 def _related(a: Standing, b: Standing, archive_a: Archive | None, archive_b: Archive | None,
              ) -> tuple[Relation, str, GtidSet, GtidSet]:
-    """How a stands to b, what decides it, and the transactions that only one of them has."""
+    """Return how a stands to b, the criterion that decides it, and the transactions that only one of them has."""
     none = GtidSet()
     if a.gtids and b.gtids:
         only_a, only_b = _only(a.gtids, b.gtids), _only(b.gtids, a.gtids)
@@ -258,6 +258,6 @@ def _by_gtids(position: BinlogPosition, archive: Archive) -> BinlogPosition:
     try:
         return position_by_gtid(position, outlines)
     except ArchiveError as error:
-        if have_all_domains(position, outlines):  # a replay reads from the beginning, and skips what it has
+        if have_all_domains(position, outlines):  # a replay reads from the beginning, and skips executed groups
             return replace(position, file=archive.files[0].name, offset=4, tail=None)
         raise error from None

@@ -42,8 +42,8 @@ _RECEIVED_AT_ONCE = 1 << 20
 _FIRST_POSITION = 4
 _NONE = -1
 MOST_BYTES = 1 << 30
-"""The largest event: what a replica takes at most (replica_max_allowed_packet). A server's max_allowed_packet may be
-smaller than its events, which have a row twice, or a whole transaction."""
+"""The largest event that a replica accepts (replica_max_allowed_packet). A server's max_allowed_packet may be smaller
+than its events, which have a row twice, or a whole transaction."""
 _SPECIAL = frozenset((EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.HEARTBEAT, EventType.HEARTBEAT_V2))
 
 
@@ -157,7 +157,7 @@ class DumpStream:
         return Run(data, count)
 
     def _packet(self) -> tuple[int, bytes] | None:
-        """The next packet, with its continuations: its first byte, and what follows that; None if it is not whole yet.
+        """Return the next packet, with its continuations: its first byte, and the rest; None if it is not whole yet.
         Raises ConnectionLost, and ArchiveError for one that is larger than the event in it says, or may be."""
         at, number, parts = self._at, self._number, list[tuple[int, int]]()
         length, size, most = _LARGEST_PART, 0, self._most_of_packet()

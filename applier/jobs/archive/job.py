@@ -63,8 +63,9 @@ def delay_after(losses: int) -> float:
 
 
 def archive(options: ArchiveOptions, progress: Progress, stopped: Callable[[], bool]) -> Archived:
-    """Copy until `stopped`, or to the end of the log. Raises UsageError and ArchiveError for what another try would not
-    change, and for a server that cannot be reached the first time, if the output is empty or nothing is waited for."""
+    """Copy until `stopped`, or to the end of the log. Raises UsageError and ArchiveError for errors that another try
+    would not change, and for a server that cannot be reached the first time, if the output is empty or nothing is
+    waited for."""
     if options.start is not None:
         check_file_name(options.start)
     with (telemetry("archive", (_log_of(options.address),), options.output, options.metrics, options.lineage) as run,
@@ -103,7 +104,7 @@ class _Archiving:
                     if told:
                         self._progress.note(f"connected to {self._source} again")
                     is_known, told = True, ""
-                    if self._last != stood:  # what an earlier connection brought is whole, and on the disk
+                    if self._last != stood:  # the bytes of an earlier connection are whole, and on the disk
                         losses, stood = 0, self._last
                     self._is_connected = True
                     self._copy(stream)

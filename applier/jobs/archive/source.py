@@ -86,7 +86,7 @@ class Source:
         return str(self._address)
 
     def connect(self) -> None:
-        """Connect, and say what replicas say. Raises ConnectionLost, or UsageError where another try is in vain."""
+        """Connect, and send a replica's settings. Raises ConnectionLost, or UsageError if another try is in vain."""
         self.close()
         with _lost_or_refused():
             self._session = session = ServerSession(

@@ -32,7 +32,7 @@ def _numbers(values: pa.Array, kind: ColumnType) -> pa.Array:
 
 
 def _reals(values: pa.Array, kind: ColumnType) -> pa.Array:
-    """Shortest texts; those of what no server has are in quotes, since JSON has no such numbers."""
+    """Return shortest texts; values that no server has are in quotes, since JSON has no such numbers."""
     texts = values.cast(pa.string())
     finite = pc.is_finite(values)
     if pc.all(finite, min_count=0).as_py():
@@ -119,7 +119,7 @@ AS_JSON: Writers = {
     Family.BYTES: (QUOTED, _hexadecimal), Family.MEMBERS: (QUOTED, _text), Family.DOCUMENT: (DOCUMENT, _text),
     Family.GEOMETRY: (QUOTED, _hexadecimal), Family.NETWORK: (QUOTED, _text), Family.VECTOR: (PLAIN, _vectors),
 }
-"""How the kernel writes the texts of a family, and what makes them."""
+"""How the kernel writes the texts of a family, and the function that makes them."""
 AS_DEBEZIUM: Writers = {
     **AS_JSON, Family.DECIMAL: (QUOTED, _numbers), Family.DATE: (PLAIN, _days), Family.DATETIME: (PLAIN, _counted),
     Family.TIME: (PLAIN, _microseconds), Family.BYTES: (BASE64, _text), Family.DOCUMENT: (QUOTED, _text),

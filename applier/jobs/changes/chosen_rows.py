@@ -19,8 +19,8 @@ from applier.schema.definition import TableDefinition
 
 
 class ChosenRows:
-    """Reads the `wanted` columns of changes of rows that are `chosen`. `of_keys` is what must be decoded of all
-    changes; `inflated` is the memory that images of compressed events lie in."""
+    """Reads the `wanted` columns of changes of rows that are `chosen`. `of_keys` are the columns that must be decoded
+    of all changes; `inflated` is the memory of images of compressed events."""
 
     def __init__(self, chosen: ChosenKeys, definition: TableDefinition, reading: TableReading,
                  wanted: list[ColumnPlan | None], inflated: list[MappedFile]) -> None:

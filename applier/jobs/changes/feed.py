@@ -92,7 +92,7 @@ class FeedTable:
 
     `schema` is the feed's, and `names` are the names of the version's columns in it, by number; a column of the feed
     that the version does not have is null. `groups` are those of the file. Only rows that are `chosen` count, None:
-    all; `inflated` is then what the reader keeps, the memory that images of compressed events lie in.
+    all; `inflated` is then the memory that the reader keeps, for images of compressed events.
     """
 
     def __init__(self, definition: TableDefinition, schema: pa.Schema, names: Mapping[int, str],

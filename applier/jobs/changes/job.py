@@ -69,13 +69,14 @@ WHOLE = 1 << 62
 
 
 class ChangeLog:
-    """A part of an archive, outlined once, and the changes of its tables; `notes` are notes for the user. Raises what a
-    replay would raise before it applies anything. Of the tables in `known_by_changes`, only rows that the log changes
-    are known, and `has_unknown` says whether some of their values are made up. `begins_at` is the base's position in
-    this archive. With `replaying`, changes are those that this replay applies: without the tables and transactions that
-    it excludes, and with its names of databases. `base`, a snapshot that may have no rows, replaces the options' base;
-    `filter` says whose definitions are needed if the log before options.after has statements on other tables that
-    cannot be followed. At most about `most_bytes` of the log are read; `is_last` says whether that is all of it."""
+    """A part of an archive, outlined once, and the changes of its tables; `notes` are notes for the user. Raises the
+    errors that a replay would raise before it applies anything. Of the tables in `known_by_changes`, only rows that the
+    log changes are known, and `has_unknown` says whether some of their values are made up. `begins_at` is the base's
+    position in this archive. With `replaying`, changes are those that this replay applies: without the tables and
+    transactions that it excludes, and with its names of databases. `base`, a snapshot that may have no rows, replaces
+    the options' base; `filter` says whose definitions are needed if the log before options.after has statements on
+    other tables that cannot be followed. At most about `most_bytes` of the log are read; `is_last` says whether that is
+    all of it."""
 
     def __init__(self, options: ChangesOptions, progress: Progress | None = None,
                  replaying: ReplayOptions | None = None, *, base: Snapshot | None = None,
@@ -264,7 +265,7 @@ class ChangeLog:
                           self.row_statements, CommitOrder.of(self._span), self.ends_at)
 
     def notes_on(self, table: TableName, log: FeedLog) -> tuple[str, ...]:
-        """The log's notes, and what keys do not choose of a table."""
+        """Return the log's notes, and one on the rows of a table that keys cannot choose."""
         end = None if log.chosen is None else last_left_out(log.chosen, log.versions)
         return self.notes if end is None or end[0] not in log.files else (
             *self.notes, f"{'.'.join(table)} before {log.files[end[0]].name}:{end[1]} lacks columns of its last key: "

@@ -125,7 +125,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Task:
-    """Files of both sides to compare, and the file for what differs."""
+    """Files of both sides to compare, and the file for the differences."""
 
     sides: tuple[Side, Side]
     files: Range

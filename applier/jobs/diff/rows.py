@@ -27,7 +27,7 @@ _KINDS = pa.array(CHANGE_TYPES)
 
 
 def read_rows(files: Sequence[Path], kept: object) -> Iterator[pa.RecordBatch]:
-    """The rows in files of IPC streams, one after the other; `kept` is what keeps the files."""
+    """Yield the rows in files of IPC streams, one after the other; `kept` is the object that keeps the files."""
     for path in files:
         with pa.memory_map(str(path)) as source:
             yield from pa.ipc.open_stream(source)
@@ -44,8 +44,8 @@ class Found:
 
 
 class Differences:
-    """Makes record batches of what differs in a table with these columns. Raises UsageError for a column whose name is
-    that of a column of differences."""
+    """Makes record batches of the differences in a table with these columns. Raises UsageError for a column whose name
+    is that of a column of differences."""
 
     def __init__(self, columns: pa.Schema, table: str) -> None:
         if taken := [name for name in columns.names if name in OF_DIFFERENCES.names]:

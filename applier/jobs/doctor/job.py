@@ -62,7 +62,7 @@ def look_at_images(findings: Findings, used: list[UsedTable]) -> None:
 
 
 def look_at_searches(findings: Findings, options: DoctorOptions, span: LogSpan, used: list[UsedTable]) -> None:
-    """Return whether rows can be found by what their images have."""
+    """Return whether rows can be found by the columns of their images."""
     unsure = list[str]()
     for table in by_version(span, used):
         for search in table.searches:
@@ -110,7 +110,7 @@ def diagnose(options: DoctorOptions, progress: Progress | None = None) -> Diagno
 
 
 def _look_at_log(findings: Findings, options: DoctorOptions, progress: Progress) -> Cost | None:
-    """Look at the base and the archive; what a replay would cost, if it would begin."""
+    """Look at the base and the archive; return the cost of a replay, if it would begin."""
     base = _look_at_base(findings, options)
     if not options.binlogs:
         return None
@@ -162,7 +162,7 @@ def _look_at_base(findings: Findings, options: DoctorOptions) -> Snapshot | None
 
 
 def _look_at_witness(findings: Findings, base: str) -> None:
-    """Note what the log said of the base's rows when the base was made."""
+    """Note the differences between the base's rows and before-images that were found when the base was made."""
     try:
         witness = load_report(base).result.witness
     except SnapshotError:  # of a dump, or of a version before the witness

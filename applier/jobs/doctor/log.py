@@ -59,7 +59,7 @@ class Heads:
                 progress.update(done)
 
     def has(self, error: ApplierError) -> bool:
-        """Return whether an error is of what a head has shown already."""
+        """Return whether an error concerns a file whose head has shown it already."""
         return any((known.message, known.file) == (error.message, error.file) for known in self.errors)
 
     def report(self, findings: Findings, *, are_read: bool) -> None:

@@ -69,7 +69,7 @@ def look_at_kernels(findings: Findings) -> None:
 
 
 def look_at_room(findings: Findings, cost: Cost | None) -> None:
-    """Return whether memory and disks have room for what the plan takes."""
+    """Report whether memory and disks have room for the plan."""
     memory = room.memory_bytes()
     what = f"{shown_size(memory)} on this machine"
     if cost is None:

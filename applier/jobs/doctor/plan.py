@@ -95,8 +95,8 @@ def look_at_definitions(findings: Findings, options: DoctorOptions, part: Pass,
 
 def look_at_columns(findings: Findings, options: DoctorOptions, part: Pass, history: SchemaHistory,
                     used: list[UsedTable]) -> list[PlannedVersion]:
-    """Return whether the log's columns fit the definitions (1677), and what foreign keys do is known; returns the
-    plan."""
+    """Report whether the log's columns fit the definitions (1677), and whether the effects of foreign keys are known;
+    return the plan."""
     try:
         cascades = cascades_in(options, part.span, history, used)
         versions = units_of(options, part.base, history, used, cascades, None, _cores())

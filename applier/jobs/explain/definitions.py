@@ -1,4 +1,4 @@
-"""Where the definition of each table comes from: the positions, the statements, and what they changed."""
+"""Where the definition of each table comes from: the positions, the statements, and their changes."""
 
 from __future__ import annotations
 

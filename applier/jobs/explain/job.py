@@ -33,9 +33,9 @@ class Explained:
 
 
 def explain(options: ExplainOptions, progress: Progress | None = None) -> Explained:
-    """How a replay of these binlogs would find rows, and where its definitions would come from.
+    """Report how a replay of these binlogs would find rows, and where its definitions would come from.
 
-    Raises what a replay would raise before it applies anything: ApplierError.
+    Raises the errors that a replay would raise before it applies anything: ApplierError.
     """
     progress = progress or Silent()
     base = manifest.load(options.base) if options.base is not None else None

@@ -1,4 +1,4 @@
-"""How the rows of each version of a table are found by each layout of its before-images, and what may go wrong."""
+"""How the rows of each version of a table are found by each layout of its before-images, and possible faults."""
 
 from __future__ import annotations
 

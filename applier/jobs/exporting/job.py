@@ -110,7 +110,7 @@ def _databases(snapshot: Snapshot, tables: list[TableEntry], names: Mapping[str,
 def _load_script(snapshot: Snapshot, options: ExportOptions, files: list[Exported]) -> str:
     """A shell script that gives the files to one client, which stops at the first error."""
     client = "mariadb" if snapshot.position.flavour == "mariadb" else "mysql"
-    # what LOAD DATA LOCAL cannot take is a warning, not an error
+    # LOAD DATA LOCAL reports a bad row as a warning, not as an error
     words = " --local-infile=1 --show-warnings" if options.format == "tsv" else ""
     names = [SCHEMA] if options.definitions else []
     names += [] if not options.rows else [LOAD_DATA] if options.format == "tsv" else [file.target for file in files]

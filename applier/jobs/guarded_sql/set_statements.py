@@ -128,7 +128,7 @@ class SetStatements(TableStatements):
         return replace(cells_of(Column("p", ColumnType("int")), values), mode=PLAIN)
 
     def _changed_rows(self, kind: int, rows: int, statement: str, joined: str = "", chosen: str = "") -> bytes:
-        """A statement, with what shows and counts rows that are not as expected."""
+        """Return a statement, with those that show and count rows that are not as expected."""
         self.count += rows
         shown = ""
         if joined:

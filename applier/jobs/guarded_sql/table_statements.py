@@ -163,7 +163,8 @@ class TableStatements:
                        f"LOCK IN SHARE MODE) < {n}) - ~0")
 
     def _conditions(self, rows: pa.RecordBatch, start: str) -> tuple[list[Cells], list[str], str]:
-        """That a row has all of these values: the values, the words before each, and what closes the last one."""
+        """Return a condition that a row has all of these values: the values, the words before each, and the closing
+        words."""
         cells, words, opened = list[Cells](), list[str](), start
         unknown = json.loads((rows.schema.metadata or {}).get(_UNKNOWN, b"[]"))
         compared = [(column, exactly) for column, exactly in self._compared if column.name not in unknown]
@@ -244,7 +245,7 @@ def columns_of_unique_keys(definition: TableDefinition, key: tuple[str, ...] = (
 
 
 def _compared(column: Column, values: pa.Array, *, exactly: bool) -> tuple[list[tuple[str, Cells]], str]:
-    """Comparisons of a column with values: what stands before each cell, and what stands after the last."""
+    """Return comparisons of a column with values: the words before each cell, and those after the last."""
     family, name = column.type.entry.family, quote_name(column.name)
     if family is Family.FLOATING:  # a server compares doubles
         values, column = values.cast(pa.float64()), replace(column, type=replace(column.type, base="double"))
@@ -259,7 +260,7 @@ def _compared(column: Column, values: pa.Array, *, exactly: bool) -> tuple[list[
 
 
 def _compared_as_printed(column: Column, values: pa.Array, *, exactly: bool) -> tuple[list[tuple[str, Cells]], str]:
-    """The same of values that the server may have printed: a FLOAT by its digits, a JSON document by what it means."""
+    """The same for values that the server may have printed: a FLOAT by its digits, a JSON document by its meaning."""
     name = quote_name(column.name)
     if column.type.entry.family is Family.DOCUMENT:
         return [(f"{name} <=> CAST(", cells_of(column, values))], " AS JSON)"

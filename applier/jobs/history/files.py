@@ -84,8 +84,8 @@ class _Parts:
 
 def write_history(history: RowHistory, output: str, cores: int, run: Runner, progress: Progress, *,
                   late_attempts: bool = False) -> HistoryFiles:
-    """Write a directory, which is created atomically; `late_attempts` as in `begin`. Raises ApplierError; of what a
-    replica would stop at, the first in the log."""
+    """Write a directory, which is created atomically; `late_attempts` as in `begin`. Raises ApplierError; if a replica
+    would stop, the first error in the log."""
     histories, tasks, seconds = history.in_parts(cores)
     shares = [share for share in tasks.shares if not histories.log.versions.keys().isdisjoint(share.units)]
     with begin(output, late_attempts=late_attempts) as staging:

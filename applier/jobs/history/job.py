@@ -154,8 +154,8 @@ class RowHistory:
 
 def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None,
                 keys: KeyValues | None = None, *, positions: bool = False, statements: bool = False) -> RowHistory:
-    """Plan how the table's changes are applied, which are to be complete ones; of all rows, or of those with these
-    keys. Raises what a feed of them raises."""
+    """Plan how the table's changes, which must be complete, are applied; of all rows, or of those with these keys.
+    Raises the errors of their feed."""
     compiling.ensure("history", changes.progress)
     changes = changes.from_first_images([table])
     log, task = changes.applied(table, columns, keys)

@@ -51,7 +51,7 @@ class Edge:
 
     @property
     def step(self) -> int:
-        """The commit and what happened as one number."""
+        """The commit and the kind of change as one number."""
         return self.commit << KIND_BITS | self.kind
 
 

@@ -67,8 +67,8 @@ class SqlPart:
 
 @dataclass(frozen=True)
 class Dump:
-    """The parts of a dump in reading order, and what is known of it as a whole; `flavour` is None if only the parts
-    show it."""
+    """The parts of a dump in reading order, and the facts about it as a whole; `flavour` is None if only the parts show
+    it."""
 
     parts: tuple[SqlPart | RowsFile | ParquetPart, ...]
     position: DumpPosition = _NOWHERE
@@ -76,7 +76,7 @@ class Dump:
 
 
 def open_dump(options: ImportOptions) -> Dump:
-    """Find what to read. Raises UsageError if it is not a known kind of dump, or not a complete one."""
+    """Find the files to read. Raises UsageError if it is not a known kind of dump, or not a complete one."""
     uri, schema = options.dump, options.schema
     if uri == STDIN:
         return Dump((SqlPart(STDIN, head=read_head(HEAD_BYTES)),))

@@ -90,7 +90,7 @@ class SqlFile:
         return int(start)
 
     def _comments(self, text: str) -> None:
-        """Take what comments between statements say."""
+        """Read the facts in comments between statements."""
         self.position = self.position.after(text)
         if self.session.database is None:
             self.session.database = database_of_header(text)

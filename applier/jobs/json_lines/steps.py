@@ -15,7 +15,7 @@ from keysearch.addresses import address_of
 
 PLAIN, QUOTED, DOCUMENT, BASE64, GEOMETRY = (
     kernel.PLAIN, kernel.QUOTED, kernel.DOCUMENT, kernel.BASE64, kernel.GEOMETRY)
-"""Modes: what becomes of a value's bytes."""
+"""Modes: how a value's bytes are written."""
 FIRST, BEFORE, AFTER = kernel.FIRST, kernel.BEFORE, kernel.AFTER
 """Which of a line's rows."""
 LINE = kernel.LINE

@@ -117,7 +117,7 @@ def _kept(contents: Contents, keep: Keep) -> list[int]:
 
 
 def _strays(contents: Contents, known: set[str], grace: timedelta) -> list[str]:
-    """Old files that no version names: tables' files, what dead runs wrote, versions without a manifest."""
+    """Return old files that no version names: tables' files, files of dead runs, versions without a manifest."""
     complete = {folder_of_version(number) for number in contents.numbers}
     candidates = [*contents.of_tables(), *(
         path for path in contents.files if path.startswith(f"{lakes.STAGING}/") or (

@@ -22,8 +22,8 @@ def have_late_attempts(options: Locations) -> bool:
 
 def run(options: Locations, progress: Progress, name: str, function: Callable[[Item], Result], items: Sequence[Item],
         core_seconds: float, on_progress: Callable[[int, int], None]) -> list[Result]:
-    """`function` of every item, on threads of this process or as Spark's tasks; results in the order of the items.
-    `name` is what Spark's UI calls the job. Raises the ApplierError of the first item that has one."""
+    """Apply `function` to every item, on threads of this process or as Spark's tasks; results are in the order of the
+    items. `name` is the job's name in Spark's UI. Raises the ApplierError of the first item that has one."""
     chosen = choose(options)
     if chosen.engine == "auto":
         chosen = choose_by_work(core_seconds)

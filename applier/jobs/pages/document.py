@@ -13,7 +13,7 @@ Cell = str | int | float
 
 
 def document(kind: str, title: str, lead: str, sections: Iterable[str], made_by: str) -> str:
-    """The whole page: what `kind` it is, its title, a line below that, its cards. Empty sections are left out."""
+    """Return the whole page: its `kind`, its title, a line below that, its cards. Empty sections are left out."""
     return "\n".join(["<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
                       f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
                       '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -31,7 +31,8 @@ def card(title: str, *parts: str, is_half: bool = False) -> str:
 
 
 def tiles(facts: Iterable[tuple[str, str, str]]) -> str:
-    """The numbers that matter most: what each is, its text, and the colour ("" for none) that plots give it."""
+    """Return the most important numbers: the name of each, its text, and the colour ("" for none) that plots give
+    it."""
     return '<dl class="tiles">' + "".join(
         f"<div><dt>{_dot(colour)}{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value, colour in facts
     ) + "</dl>"

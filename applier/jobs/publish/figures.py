@@ -14,7 +14,7 @@ from applier.snapshot import lakes
 
 def with_telemetry(publish: Callable[[], Published], snapshot: str, catalog: str, *, in_folders: bool,
                    metrics: Sequence[str] = (), lineage: str | None = None) -> Published:
-    """Publish a snapshot, and write what that did; `in_folders`: each table is a folder DB/TABLE, as Delta's."""
+    """Publish a snapshot, and write figures of the run; `in_folders`: each table is a folder DB/TABLE, as Delta's."""
     with telemetry("publish", (), catalog, metrics, lineage) as run:
         published = publish()
         run.did(outcome(published, lakes.root_of(snapshot), in_folders=in_folders))
@@ -22,7 +22,7 @@ def with_telemetry(publish: Callable[[], Published], snapshot: str, catalog: str
 
 
 def outcome(published: Published, root: str, *, in_folders: bool) -> Outcome:
-    """Return what a publication of the tables of a snapshot or a lake at `root` did."""
+    """Return the outcome of publishing the tables of a snapshot or a lake at `root`."""
     tables = published.tables
     changes = Counter(table.change for table in tables)
     figures = [

@@ -40,8 +40,8 @@ class AppliedPlan:
 def apply_plan(executor: Executor, progress: Progress, span: LogSpan, divided: Dividing, route: str,
                timed: Callable[[str], AbstractContextManager[None]], witness: WitnessResult) -> AppliedPlan:
     """Plan and apply by `route`, "auto" for the cheaper one; plan again if idempotent mode moves rows between units,
-    which only the log's rows show. `witness` is what before-images said in earlier passes. Raises the error of the
-    first change in the log that was refused."""
+    which only the log's rows show. `witness` has the results of comparing before-images in earlier passes. Raises the
+    error of the first change in the log that was refused."""
     moving: frozenset[str] = frozenset()
     while True:
         versions = divided(moving)

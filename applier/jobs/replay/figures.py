@@ -10,7 +10,7 @@ from applier.jobs.telemetry.figures import Figure, Outcome, Output
 
 
 def outcome(results: Sequence[ReplayResult], output: str) -> Outcome:
-    """Return what a replay did, given the result for each snapshot; `output` is the snapshot or lake."""
+    """Return the outcome of a replay, given the result for each snapshot; `output` is the snapshot or lake."""
     last = results[-1]
     written = [Output(join(output, f"{table.database}/{table.name}"), "", table.changes, table.bytes_written,
                       table.files_written) for table in last.tables if table.files_written]

@@ -101,8 +101,8 @@ class _Replay:
         self.base: Snapshot | None = None
 
     def run(self) -> ReplayResult:
-        """Replay in one pass, or in several if the archive is larger than one: each has as its base what the one before
-        has made, and only what the last one makes is published. Without anything new, a lake gets no version."""
+        """Replay in one pass, or in several if the archive is larger than one: the result of each is the base of the
+        next, and only the last one is published. Without anything new, a lake gets no version."""
         options = self.options
         lake = open_lake(options.lake, merge_on_read=options.merge_on_read) if options.lake is not None else None
         base = lake.latest if lake is not None else None
@@ -222,7 +222,7 @@ class _Replay:
             self.progress.note(note)
 
     def _publish(self, staging: Staging, part: Pass, history: SchemaHistory, plan: AppliedPlan) -> Snapshot:
-        """Publish what a pass made. Only the last one's has a report, definitions and a list of conflicts."""
+        """Publish the result of a pass. Only the last one's has a report, definitions and a list of conflicts."""
         options, span, done = self.options, part.span, self.done
         live = [version for version in history.live()
                 if options.filter.wanted(version.definition.database, version.definition.name)]

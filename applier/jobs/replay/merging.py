@@ -35,7 +35,7 @@ Done = Sequence[tuple[UnitSpec, UnitResult]]
 
 
 def changed_files(files: Iterable[FileEntry], changes: Sequence[RangeChange], version: int) -> Iterator[FileEntry]:
-    """The entries of a unit's files, with what it has changed in their ranges in a version. A range without rows has
+    """Return the entries of a unit's files, with its changes to their ranges in a version. A range without rows has
     none. Bounds only grow: a range whose added rows are gone again may be wider than the keys of its file."""
     for file, change in zip(files, changes, strict=True):
         if change == RangeChange():
@@ -76,8 +76,8 @@ class MergedTable:
         self.zero_dates: dict[str, dict[str, int]] = {}
 
     def entry(self, entry: TableEntry, done: Done, anew: Collection[str]) -> TableEntry:
-        """The entry of the table, given one with its files alone, its units with what became of them, and the paths of
-        files whose ranges are to be written anew."""
+        """Return the entry of the table, given one with its files alone, the results of its units, and the paths of
+        files whose ranges are to be rewritten."""
         target = self._staging.target(self._table.database, self._table.name)
         entry = replace(entry, folder=target.folder)
         if not any(file.changed for file in entry.files):
@@ -104,7 +104,7 @@ class MergedTable:
         return replace(entry, row_files=tuple(row_files), positions=tuple(positions))
 
     def _written_anew(self, entry: TableEntry, chosen: Collection[str], target: TableTarget) -> TableEntry:
-        """The entry with these files' ranges written anew, and what row files have of them dead."""
+        """Return the entry with these files' ranges rewritten, and their rows in row files marked as dead."""
         if not chosen or entry.layer is None:
             return entry
         files, dead = list[FileEntry](), list[pa.Table]()

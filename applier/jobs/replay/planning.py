@@ -30,8 +30,8 @@ def relevance_to(options: ReplayOptions) -> Relevance:
 
 
 def history_of(options: ReplayOptions, part: Pass, before: SchemaHistory | None = None) -> SchemaHistory:
-    """Every version of every table in a pass; `before` is the history of the pass that made its base. Raises what
-    `read_history` raises."""
+    """Return every version of every table in a pass; `before` is the history of the pass that made its base. Raises the
+    errors of `read_history`."""
     schema_sql = read_text(options.schema) if options.schema is not None and before is None else None
     return read_history(part.span, options.filter.wanted, part.base, schema_sql, dict(options.rewrites),
                         skip_statements=options.on_statement == "skip", define_from_log=options.define_from_log,

@@ -65,7 +65,7 @@ class PassesDone:
         self.names |= {(version.definition.database, version.definition.name) for version in history.versions()}
 
     def add(self, span: LogSpan, history: SchemaHistory, plan: AppliedPlan) -> None:
-        """Add a pass, except for what it did to each table."""
+        """Add a pass, except for its changes to each table."""
         self.history = history
         self.files |= {_base_name(file.path) for result in plan.results for file in result.written}
         self.conflicts = pa.concat_tables([self.conflicts, conflict_listing(plan.results, span.outlines)])

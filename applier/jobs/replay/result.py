@@ -101,9 +101,9 @@ class TableResult:
 class ReplayResult(Timed, Executed, DiffTotals):
     """One finished replay. `position` is "binlog.000003:1234"; `timestamp` is the last group's, in seconds since 1970;
     `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are notes for the user.
-    `skipped_statements` counts what `--on-statement skip` left out, by table ("" where it cannot be told) and kind,
-    `left_out` the transactions that the options left out; `witness` is what
-    before-images said of rows. The other parts are as in the report."""
+    `skipped_statements` counts the statements that `--on-statement skip` skipped, by table ("" if unknown) and kind,
+    `left_out` the transactions that the options excluded; `witness` has the results of comparing before-images with
+    rows. The other parts are as in the report."""
 
     snapshot: str
     position: str

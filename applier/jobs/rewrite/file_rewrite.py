@@ -274,7 +274,7 @@ class _Walk:
         gtids.add(self._memory, events["start"][events["type"] == _MARIADB_GTID], header)
 
     def _answer(self) -> None:
-        """Say what becomes of the statement where the kernel stopped."""
+        """Answer the decision about the statement where the kernel stopped."""
         assert self._filter is not None
         body = np.frombuffer(self._event_body(), np.uint8)
         key, once = body[THREAD_BYTES:], False

@@ -51,7 +51,7 @@ _NO_RANGES = np.empty((0, 2), np.int64)
 
 
 def rewrite(options: RewriteOptions, progress: Progress | None = None) -> Rewritten:
-    """Write the archive again. Raises UsageError where the output exists, and what a replay of the archive raises; then
+    """Write the archive again. Raises UsageError if the output exists, and the errors of a replay of the archive; then
     nothing is written."""
     progress = progress or Silent()
     output = os.path.abspath(options.output)
@@ -127,7 +127,7 @@ class _Writing:
         """Write all files, and an index of them, to a directory."""
         files = self._archive.files
         progress.phase("rewrite", len(files), "files")
-        threads = 1 if self._options.filters else os.cpu_count() or 1  # what a filter does depends on the files before
+        threads = 1 if self._options.filters else os.cpu_count() or 1  # a filter's decisions depend on the files before
         done = map_on_threads(partial(self._write_file, folder), files, threads,
                               lambda count, _: progress.update(count))
         self.notes += [f"{kind}, {n:,} time{'s' * (n != 1)}: the text has a database's old name, as on a replica with "

@@ -23,7 +23,7 @@ from applier.jobs.server.address import PASSWORD_HINT, ServerAddress
 __all__ = ["ANSWER_SECONDS", "PASSWORD_HINT", "ServerAddress", "allow_long_answers", "connect", "refusal"]
 
 ANSWER_SECONDS = 30.0
-"""The longest wait for a connection, for the login after it, for what a server sends next, and for room to send."""
+"""The longest wait for a connection, for the login after it, for the server's next bytes, and for room to send."""
 TABLE_SECONDS = 6 * 3600.0
 """The longest wait for the answer to a statement that reads a table."""
 _KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 6}
@@ -41,8 +41,8 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
             ) -> tuple[Any, tuple[type[BaseException], ...]]:
     """Connect and log in. Return PyMySQL's connection, and the errors that it raises.
 
-    `instead` is what people can do without PyMySQL, `hints` as in `refusal`, `options` are PyMySQL's. Raise UsageError
-    where the server cannot be reached, or asks for the password over a connection that does not protect it.
+    `instead` is the hint without PyMySQL, `hints` as in `refusal`, `options` are PyMySQL's. Raise UsageError if the
+    server cannot be reached, or asks for the password over a connection that does not protect it.
     """
     try:
         import pymysql  # type: ignore[import-untyped]  # it has no types
@@ -88,7 +88,7 @@ def allow_long_answers(connection: Any) -> None:
 
 
 def refusal(address: ServerAddress, what: str, error: BaseException, hints: Mapping[object, str]) -> UsageError:
-    """The error for one of PyMySQL's. `hints` say what to do, by the server's error numbers, and None for others."""
+    """Return the error for one of PyMySQL's. `hints` are hints by the server's error numbers, and None for others."""
     number, *texts = error.args if error.args else (None,)
     said = printable_start(" ".join(str(text) for text in texts) or str(error))
     return UsageError(f"{address} {what}: {said}", errno=number if isinstance(number, int) else None,

@@ -35,7 +35,7 @@ _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_
 
 @dataclass(frozen=True)
 class Encryption:
-    """A mode, and what TLS begins with where a mode stronger than PREFERRED asks for it."""
+    """A mode, and the settings of TLS if a mode stronger than PREFERRED requires it."""
 
     mode: str = _PREFERRED
     context: ssl.SSLContext | None = None
@@ -85,7 +85,7 @@ def _mode(file: OptionFile) -> str:
 
 
 def _check_signers(mode: str, file: OptionFile) -> None:
-    """Raise UsageError where it is not clear by what, or whether, the server's certificate is verified."""
+    """Raise UsageError if it is not clear how, or whether, the server's certificate is verified."""
     verifies = file.flags.get(_VERIFIES)
     if mode in _VERIFYING:
         if verifies is False:

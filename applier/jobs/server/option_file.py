@@ -116,7 +116,7 @@ def _name(line: str) -> str:
 
 
 def _value(line: str) -> str | None:
-    """A word's value, without the quotes around it and with what its escapes stand for; None if it has none."""
+    """Return a word's value, without the quotes around it and with its escapes replaced; None if it has none."""
     _, equals, value = _split(line)
     if not equals:
         return None

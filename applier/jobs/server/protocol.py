@@ -92,7 +92,7 @@ class CheckedConnection(Connection):  # type: ignore[misc]  # it has no types
 
     @contextmanager
     def _checked(self, what: str) -> Iterator[None]:
-        """Raise ServerAnswerError instead of what PyMySQL's parsing raises; PyMySQL's own errors stay."""
+        """Raise ServerAnswerError instead of the errors of PyMySQL's parsing; PyMySQL's own errors stay."""
         try:
             yield
         except pymysql.err.InternalError as error:

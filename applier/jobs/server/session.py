@@ -18,11 +18,8 @@ Row = tuple[bytes | None, ...]
 
 
 class ServerSession:
-    """A connection to a server. `connection` is PyMySQL's, and `errors` are what it raises.
-
-    Methods raise UsageError where the server refuses a statement, and ServerAnswerError where its answer does not fit
-    the statement.
-    """
+    """A connection to a server. `connection` is PyMySQL's, and `errors` are its errors. Methods raise UsageError if the
+    server refuses a statement, and ServerAnswerError if its answer does not fit the statement."""
 
     def __init__(self, address: ServerAddress, instead: str, hints: Mapping[object, str], **options: Any) -> None:
         self._address, self._hints = address, hints

@@ -17,7 +17,7 @@ _SWITCHES = {
                 ("autocommit", 19, False), ("check_constraint_checks", 15, False), ("sql_if_exists", 28, True),
                 ("explicit_defaults_for_timestamp", 24, True), ("system_versioning_insert_history", 30, True)),
 }  # fmt: skip
-"""Variables that are bits of flags2: their bit, and what they are where it is set."""
+"""Variables that are bits of flags2: their bit, and their value if it is set."""
 _CHARSETS = "charset_client", "charset_connection", "charset_server"
 _VERSIONED = {"default_collation_for_utf8mb4": 80011, "sql_require_primary_key": 80013,
               "default_table_encryption": 80016}
@@ -52,7 +52,7 @@ class Context:
                 yield f"use {quoted(database)}"
 
     def changes(self, context: Mapping[str, Any]) -> Iterator[str]:
-        """A SET for what changed. Character sets are ids of their collations."""
+        """Yield a SET for each changed variable. Character sets are ids of their collations."""
         yield from self._switches(context.get("flags2"))
         if self._is_new("sql_mode", context.get("sql_mode")):
             yield f"SET @@session.sql_mode={context['sql_mode']}"

@@ -26,7 +26,7 @@ class LaterText:
         self._heads, self._rows, self._code = (_Text(walk, name, ROOM) for name in ("heads", "rows", "code"))
 
     def make_room(self) -> None:
-        """Keep what the kernel has; where an event in base64 is larger than the room, make more."""
+        """Keep the kernel's text; if an event in base64 is larger than the room, make more."""
         kept = [self._rows.keep(), self._code.keep()]
         if not any(kept):
             for text in (self._heads, self._rows, self._code):

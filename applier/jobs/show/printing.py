@@ -133,7 +133,7 @@ class EventPrinter:
             self._flush()
 
     def end(self) -> None:
-        """Print what waits for the end of a statement, and what makes a server's session what it was before."""
+        """Print the text that waits for the end of a statement, and the statements that restore a server's session."""
         if self._is_json:
             return
         self._end_statement()
@@ -145,7 +145,7 @@ class EventPrinter:
                 lines.append("SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ /*!*/;\n")
         self._write("".join(lines).encode())
 
-    # ---- what the kernel asks for
+    # ---- requests of the kernel
 
     def _end_statement(self) -> None:
         self._flush()
@@ -237,7 +237,7 @@ class EventPrinter:
         self._diff_records = np.array([span_of(diff) for diff in self._diffs], r.SPAN)
         self._walk.set(diffs=address_of(self._diff_records), n_diffs=len(self._diffs))
 
-    # ---- what the kernel does not print
+    # ---- events that the kernel does not print
 
     def _print_event(self) -> None:
         """Print an event's content after its header line, or its line of JSON."""
@@ -267,7 +267,7 @@ class EventPrinter:
             self._put("\n".join([title, *lines]))
 
     def _keep_head(self, text: str) -> None:
-        """Have the header line and what follows wait for the statement that they are of."""
+        """Have the header line and the text after it wait for the statement to which they belong."""
         start, end = (self._walk.get(field) - address_of(self._room) for field in ("header_start", "header_end"))
         self._later.add_head(self._room[start:end].tobytes() + encoded(text))
         self._walk.set(out=self._walk.get("header_start"))

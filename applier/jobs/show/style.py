@@ -1,4 +1,4 @@
-"""How `show` prints text: the options of mysqlbinlog and mariadb-binlog that change it; and what stands around all
+"""How `show` prints text: the options of mysqlbinlog and mariadb-binlog that change it; and the text around all
 files."""
 
 from __future__ import annotations

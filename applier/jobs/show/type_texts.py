@@ -19,7 +19,7 @@ _STRING = 0xFE
 
 
 def type_texts(table: TableMap) -> Iterator[str]:
-    """For each column what stands behind its values, up to whether one is NULL."""
+    """Yield for each column the text behind its values, up to whether one is NULL."""
     for column, (kind, metadata) in enumerate(zip(table.types, table.metadata, strict=True)):
         name = f"VECTOR({table.dimensions[column] or 0})" if kind == WireType.VECTOR else _name(kind, metadata)
         yield f" /* {name} meta={_logged(kind, metadata)} nullable={int(table.nullable[column])} is_null="

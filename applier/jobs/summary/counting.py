@@ -139,8 +139,8 @@ class _Table:
 
 @dataclass(frozen=True)
 class _Runs:
-    """The runs of a table: by group and kind (KINDS * group + kind), their rows and bytes, and of their JSON diffs what
-    PartialUpdates counts."""
+    """The runs of a table: by group and kind (KINDS * group + kind), their rows and bytes, and the counts of their JSON
+    diffs by PartialUpdates."""
 
     keys: np.ndarray
     counts: np.ndarray

@@ -153,7 +153,7 @@ class LoggedAsStatements:
 
 @dataclass(frozen=True)
 class SummaryFigures(DiffTotals):
-    """All figures of a summary (applier.jobs.summary.result.Summary says what each is)."""
+    """All figures of a summary (applier.jobs.summary.result.Summary describes each)."""
 
     files: tuple[str, ...]
     bytes: int

@@ -28,8 +28,8 @@ _WHOLE, _AT_A_TIME = 1 << 62, 32
 
 
 def summarize(options: SummaryOptions, progress: Progress | None = None) -> Summary:
-    """Sum up an archive. Raises what a replay would raise for its files; statements and tables stop nothing, but a
-    column of unknown type."""
+    """Sum up an archive. Raises the errors of a replay for its files; statements and tables stop nothing, but a column
+    of unknown type."""
     progress, notes = progress or Silent(), list[str]()
     compiling.ensure("summary", progress)
 

@@ -37,7 +37,7 @@ class Health:
     lag: float | None = None
 
     def seen(self, done: Round | None) -> None:
-        """Note what a look at the archive led to; None: there was nothing new."""
+        """Note the result of a look at the archive; None: there was nothing new."""
         now = time.time()
         if done is None:
             self.state, self.lag = "following", 0.0

@@ -103,7 +103,7 @@ Listing = tuple[tuple[str, int, int], ...]
 
 
 class _Follower:
-    """Does rounds, and remembers what it saw and published since the start."""
+    """Does rounds, and remembers files and publications since the start."""
 
     def __init__(self, options: SyncOptions, progress: Progress) -> None:
         self._options, self._progress = options, progress

@@ -66,7 +66,7 @@ class Lineage:
         self._send(RunState.START, Outcome())
 
     def completed(self, outcome: Outcome) -> None:
-        """Send COMPLETE, with what the run wrote."""
+        """Send COMPLETE, with the outputs of the run."""
         self._send(RunState.COMPLETE, outcome)
 
     def failed(self, outcome: Outcome, error: BaseException) -> None:

@@ -23,7 +23,7 @@ EVERY_SECONDS = 10.0
 
 
 class Run:
-    """A run, and what it did so far."""
+    """A run, and its work so far."""
 
     def __init__(self, job: str, output: str, metrics: Sequence[str]) -> None:
         self._job, self._output, self._metrics = job, output, metrics
@@ -32,7 +32,7 @@ class Run:
         self.outcome = Outcome()
 
     def did(self, outcome: Outcome) -> None:
-        """Note what the run has done."""
+        """Note the work of the run."""
         self.outcome = outcome
 
     def does(self, outcome: Callable[[], Outcome]) -> None:

@@ -44,8 +44,8 @@ from applier.schema.stored_object import comments
 
 
 def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
-    """Write the file that takes the transactions back. Raises UndoRefused where others have changed rows since,
-    UsageError where the log has none of the transactions, and what a replay of the log raises."""
+    """Write the file that takes the transactions back. Raises UndoRefused if others have changed rows since, UsageError
+    if the log has none of the transactions, and the errors of a replay of the log."""
     progress = progress or Silent()
     if os.path.exists(options.output):
         raise UsageError("the output already exists", file=options.output, hint="name a file that does not exist")

@@ -16,7 +16,8 @@ from applier.schema.table_filter import TableFilter
 
 def lost_objects(objects: StoredObjects, found: Mapping[int, FileGroups], filter: TableFilter
                  ) -> tuple[StoredObject, ...]:
-    """Return what chosen groups dropped and the log did not make again, of the tables and databases of `filter`."""
+    """Return the objects that chosen groups dropped and the log did not create again, of the tables and databases of
+    `filter`."""
     return tuple(one for one in objects if one.end is not None and one.end[0] in found
                  and bool(found[one.end[0]].are_wanted(np.array([one.end[1] - 1]))[0])
                  and not objects.is_there(one.object) and one.is_about(filter))

@@ -68,7 +68,7 @@ class Undone:
     foreign_key_checks: bool
     """Whether foreign keys are checked meanwhile."""
     checks: tuple[tuple[str, int], ...]
-    """SELECTs of a number for the server, afterwards, with what it is to be if nothing else is written meanwhile."""
+    """SELECTs of a number for the server, afterwards, with the expected number if nothing else is written meanwhile."""
     proof: tuple[str, ...]
     """The checks that it is correct, one line each."""
     notes: tuple[str, ...]

@@ -81,8 +81,8 @@ class RowsToUndo:
         self.why[which], self.by[which] = self.number(reason), by
 
     def follow(self, which: np.ndarray, reason: str, by: np.ndarray, given: dict[str, pa.Array]) -> None:
-        """Undo these chains, by their numbers, although others have changed what they refer to: with these values, one
-        for each of them, instead of those before."""
+        """Undo these chains, by their numbers, although others have changed the rows to which they refer: with these
+        values, one for each of them, instead of the previous ones."""
         self.partly[which] = True
         self.why[which], self.chains.last_later[which] = self.number(reason), by
         n, numbers = len(self.chains), np.full(len(self.chains), -1)

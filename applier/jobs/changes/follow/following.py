@@ -223,7 +223,7 @@ class _Copying:
             self._thread.join()
 
     def check(self) -> None:
-        """Raise what ended the copying."""
+        """Raise the error that ended the copying."""
         if self._error is not None:
             raise self._error
 

@@ -75,7 +75,7 @@ class _Lacking:
 @dataclass(frozen=True)
 class _First:
     """Keys (pa.int64() or pa.large_binary()) in the order of their first images, whether each of these is a
-    before-image, the before-images as rows, and what is missing in each: the number of a _Lacking, or -1."""
+    before-image, the before-images as rows, and the missing column of each: the number of a _Lacking, or -1."""
 
     keys: pa.Array
     is_before: np.ndarray
@@ -159,7 +159,7 @@ class _FirstImages:
                                   np.concatenate([part.lacking for part in self._parts])).firsts()]
 
     def _rows(self, reading: TableReading, batch: ChangeBatch) -> tuple[pa.Table, np.ndarray]:
-        """Return the before-images as rows, and what is missing in each."""
+        """Return the before-images as rows, and the missing column of each."""
         arrays, lacking = [], np.full(batch.n_before, -1, np.int64)
         for number, column in enumerate(self._definition.columns):
             if column.generated == "virtual":

@@ -33,8 +33,8 @@ _CHUNK_ROWS = 1 << 15
 
 
 class WholeRows:
-    """Applies a task, and tells what it does to rows of one of its tables. Where rows are chosen, the task may be one
-    for these alone, and `whole` applies all: where a row gets another key, that has its other row, too."""
+    """Applies a task, and yields its effects on rows of one of its tables. If rows are chosen, the task may be one for
+    these alone, and `whole` applies all: for a row that gets another key, that has its other row, too."""
 
     def __init__(self, log: FeedLog, task: ApplyTask, whole: ApplyTask | None = None) -> None:
         alters = any(statement.kind == ALTER for statement in log.statements)  # whose rows have numbers among all
@@ -133,7 +133,7 @@ class WholeRows:
     def _batch(self, version: int, values: pa.Table, rows: np.ndarray, kinds: np.ndarray, groups: FileGroups,
                positions: np.ndarray, numbers: np.ndarray, seqs: np.ndarray,
                by_foreign_keys: np.ndarray) -> pa.RecordBatch:
-        """Rows of `values`, each with what the feed says of the change that it was in."""
+        """Rows of `values`, each with the feed's description of its change."""
         definition, picks = self._log.versions[version].definition, pa.array(rows)
         names = {name: definition.columns[number].name for number, name in self._log.names[version].items()}
         arrays = [as_type(_picked(values, definition.column(names[field.name]), picks), field.type)

@@ -184,8 +184,8 @@ def to_bytes(data, starts, lengths, kinds, allowed, backslash, out, offsets, sta
 
 @kernel
 def to_integers(data, starts, lengths, kinds, allowed, bits, unsigned, out, states):
-    """Whole numbers of that many bits as int64 (from 2**63 on as uint64 has them); what does not fit is UNUSUAL. Of the
-    kinds in `allowed`, HEX and BITS count by their digits, TEXT must be a number."""
+    """Whole numbers of that many bits as int64 (from 2**63 on as uint64 has them); a number that does not fit is
+    UNUSUAL. Of the kinds in `allowed`, HEX and BITS count by their digits, TEXT must be a number."""
     most = ~np.uint64(0) >> np.uint64(64 - bits + (0 if unsigned else 1))
     for row in range(len(kinds)):
         kind, at, length = kinds[row], starts[row], lengths[row]

@@ -74,7 +74,7 @@ def _read(what: int, span: bytes, column: Column, definition: TableDefinition, r
     if column_type.base in MEMBERS and isinstance(value, Decimal):
         return by_number(int(value), column_type)
     if column_type.base == "enum" and value == "":
-        return ""  # what a server stores for an invalid value
+        return ""  # the value that a server stores for an invalid one
     converted = convert(value, column_type, reading.flavour)
     if column_type.base == "timestamp" and not isinstance(converted, int):
         utc = StatementContext(time_zone=reading.time_zone).to_utc(converted.replace(tzinfo=None))

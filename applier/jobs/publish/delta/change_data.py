@@ -99,7 +99,7 @@ def _in_order(files: Sequence[FileEntry]) -> bool:
 
 
 def _rows(spilled: Sequence[Path], definition: TableDefinition, unsigned_bigint: str) -> Iterator[pa.Table]:
-    """Rows as files of the table have them, with what became of each."""
+    """Yield rows in the form of the table's files, with the kind of change of each."""
     stored, schema = StoredColumns.of(definition), _schema(definition, unsigned_bigint)
     for path in spilled:
         with pa.memory_map(str(path)) as source:

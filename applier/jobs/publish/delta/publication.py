@@ -95,7 +95,7 @@ def _in_json(value: Any) -> int | str | None:
 
 _LONGEST = 200
 """Of a name in bytes; file systems allow 255."""
-_OTHERS = re.compile(r"[^0-9A-Za-z_-]|^_")  # what begins with "_" is hidden from Spark
+_OTHERS = re.compile(r"[^0-9A-Za-z_-]|^_")  # names that begin with "_" are hidden from Spark
 
 
 def folder_of(database: str, table: str) -> str:

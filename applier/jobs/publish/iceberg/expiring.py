@@ -37,7 +37,7 @@ def forget(table: Table, transaction: Transaction, published: manifest.Snapshot)
     kept = [one for one in table.metadata.snapshots if one.snapshot_id in others or one.snapshot_id not in order]
     try:
         return sorted(_files(table, gone) - _files(table, kept))
-    except FAILURES:  # a file that is lost: then what others need is unknown
+    except FAILURES:  # a file that is lost: then the needs of others are unknown
         return []
 
 

@@ -24,8 +24,7 @@ _MANIFEST_BYTES = 8 << 20
 
 def change_files(transaction: Transaction, added: Iterable[DataFile], removed: Iterable[DataFile],
                  summary: Mapping[str, str]) -> None:
-    """Add files to the table of a transaction, and take files out; `summary` is what its new snapshot says of itself.
-    """
+    """Add files to the table of a transaction, and take files out; `summary` describes its new snapshot."""
     is_first = transaction.table_metadata.current_snapshot() is None
     with _FileChange(Operation.APPEND if is_first else Operation.OVERWRITE, transaction, transaction._table.io,
                      snapshot_properties=dict(summary)) as change:

@@ -22,8 +22,8 @@ from applier.snapshot.manifest import Snapshot
 
 @contextmanager
 def needed(snapshot: Snapshot, catalog: str, filter: TableFilter) -> Iterator[None]:
-    """Around the publication of a snapshot in a catalog: keep what it needs, if the snapshot is a version of a lake.
-    Raises SnapshotError where that cannot be written."""
+    """Around the publication of a snapshot in a catalog: keep the files that it needs, if the snapshot is a version of
+    a lake. Raises SnapshotError if that cannot be recorded."""
     if snapshot.lake is None:
         yield
         return

@@ -32,8 +32,8 @@ BAD_ROWS, NO_ROOM = -3, -5
 
 @inline
 def put_whole_rows(start, stop, to, at, kind, n_columns, json_bytes, table, state):
-    """Put the rows event in [start, stop) to `to`, its bitmaps are at `at`; as `put_rows`, and NO_ROOM, if there is not
-    enough for what it becomes."""
+    """Write the rows event in [start, stop) to `to`, with its bitmaps at `at`; as `put_rows`, and NO_ROOM if there is
+    not enough room for the result."""
     n_bytes = (n_columns + 7) >> 3
     before = at if kind != INSERT else np.int64(0)
     after = np.int64(0) if kind == DELETE else at + n_bytes if kind == UPDATE else at
@@ -141,8 +141,8 @@ def _first_fill(table, state):
 
 @inline
 def _choose(at, stop, fill, before, after, json_bytes, table, n_columns, state):
-    """Choose the columns that images get, in the state's bitmaps, and say what room the event takes then at most.
-    The number of its rows; 0 where they are not all known, CORRUPT if one is."""
+    """Choose the columns that images get, in the state's bitmaps, and set the most room that the event then takes.
+    Returns the number of its rows; 0 if they are not all known, CORRUPT if one is."""
     n_bytes = (n_columns + 7) >> 3
     whole_before, whole_after = state.bitmaps, state.bitmaps + BITMAP_BYTES
     for i in range(n_bytes):
@@ -196,7 +196,7 @@ def _fill_values(at, bitmap, present, values, columns, n_columns, state):
 
 @inline
 def _take_same(same, present, values, others, n_columns):
-    """Give the row after what it has of the row before."""
+    """Give the row after the values that it shares with the row before."""
     for column in range(n_columns):
         if has(same, column) and not has(present, column):
             set_value(others, column, load_i64(values + 8 * column), length_of(values, column))

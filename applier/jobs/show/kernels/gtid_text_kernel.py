@@ -47,7 +47,7 @@ def find_time(second, which, state):
 
 @inline
 def put_mariadb_gtid(out, start, body, stop, state):
-    """MariaDB's, with what its flags say follows: a commit id, an XID, extra flags, and what these say."""
+    """Write MariaDB's, with the fields that its flags announce: a commit id, an XID, extra flags, and theirs."""
     if stop - body < _LEAST_MARIADB:
         return Status.NEED_DETAILS
     flags, at = np.int64(load_u8(body + 12)), body + 13

@@ -82,7 +82,7 @@ def put_rows_event(out, base, body, stop, kind, rows, state):
 
 @inline
 def _put_text_of_rows(out, base, body, at, rows, is_last, table, state):
-    """Rows as text: at once, or into what waits for the end of the statement."""
+    """Write rows as text: at once, or into the text that waits for the end of the statement."""
     if state.shows_rows == 0 and (state.as_mysql or state.is_short):
         return out
     state.header_end = out

@@ -34,8 +34,8 @@ _NULL, _TEXT_QUOTE = np.uint32(int.from_bytes(b"null", "little")), 34
 
 @inline
 def put_json(at, length, limit, state):
-    """The text of a document into the state's buffer: (where it begins, its length), or BAD_VALUE, or
-    NEED_DOCUMENT with what it may take in `wanted_bytes`. Bytes up to `limit` may be read."""
+    """Write the text of a document into the state's buffer: (its beginning, its length), or BAD_VALUE, or NEED_DOCUMENT
+    with the most that it may take in `wanted_bytes`. Bytes up to `limit` may be read."""
     text = state.document
     most = length * TEXT_BYTES_PER_BYTE + TEXT_BYTES_MORE
     if most > state.document_bytes:

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Walks the events of a file that are in some ranges of offsets, including those in payloads.
 
-`find_event` goes to the next event in a range, or reports what is missing; `pass_event` leaves it. Their common state
-is a record (walk_records). If a payload has an event in a range, all its events are visited.
+`find_event` goes to the next event in a range, or reports what it needs; `pass_event` leaves it. Their common state is
+a record (walk_records). If a payload has an event in a range, all its events are visited.
 """
 
 import numpy as np

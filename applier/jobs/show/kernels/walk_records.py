@@ -36,7 +36,7 @@ class Status(IntEnum):
     BAD_ROWS = -12
     UNKNOWN_TABLE = -13
     NEED_VERDICT = -14
-    """Python says what role the event has."""
+    """Python decides the role of the event."""
     NEED_STATEMENT = -15
     """A statement's context has no JSON yet: `wanted_bytes` is the number of its record."""
     FULL_LATER = -16

@@ -106,8 +106,8 @@ class _Reference:
         return found
 
     def _act(self, which: np.ndarray, change: np.ndarray, lost: np.ndarray, reason: str, action: str | None) -> bool:
-        """Do to rows what the foreign key would have done to them, or leave them; return whether something was done.
-        With FORCE, they refer to whatever parent row has the key."""
+        """Apply the action of the foreign key to these rows, or leave them; return whether something was done. With
+        FORCE, they refer to whatever parent row has the key."""
         children, mode, by = self.children, self.children.on_conflict, self._changes.commits_of(change)
         as_before = ~lost & (mode == FORCE)
         children.follow(which[as_before], reason, by[as_before], {})
@@ -159,7 +159,7 @@ class _Reference:
         return np.searchsorted(self._changes.sequence, first, side="right")
 
     def _referred_all_the_time(self, back: np.ndarray, refer: pa.Array) -> np.ndarray:
-        """Which rows have the same parent row now: what others did to this one, they did to these rows themselves."""
+        """Return which rows have the same parent row now: changes by others to that row applied to these rows, too."""
         chains, same = self.children.chains, np.zeros(len(back), np.bool_)
         there = np.flatnonzero(chains.now[back] >= 0)
         now = _keys(self.children, self.own, chains.now_units[back[there]], chains.now[back[there]])

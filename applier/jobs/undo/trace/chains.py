@@ -142,7 +142,7 @@ def _previous(steps: RowSteps, carried: Sequence[Carried]) -> np.ndarray:
 
 
 def _link(previous: np.ndarray, made: np.ndarray, makers: np.ndarray, used: np.ndarray, users: np.ndarray) -> None:
-    """Link steps that use what others have made: each is made once."""
+    """Link steps that use the results of others: each is made once."""
     if not len(makers):
         return
     makers = makers[np.argsort(made[makers])]

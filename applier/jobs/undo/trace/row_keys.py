@@ -52,13 +52,13 @@ def row_keys(table: TracedTable, columns: Sequence[Column], prefixes: Sequence[i
 
 
 def keys_by(table: TracedTable, key: Key) -> Keys:
-    """Return what reads the keys of rows by a unique key."""
+    """Return a function that reads the keys of rows by a unique key."""
     columns, prefixes = key_columns(table.definition, key), [part.length for part in key.parts]
     return lambda units, pointers: row_keys(table, columns, prefixes, units, pointers)
 
 
 def whole_rows(table: TracedTable) -> Keys:
-    """Return what reads all values of rows as bytes, which are equal only where all values are."""
+    """Return a function that reads all values of rows as bytes, which are equal only if all values are."""
     def read(units: np.ndarray, pointers: np.ndarray) -> pa.Array:
         found = [encode_keys([exact(array) for array in arrays], [True] * len(arrays)).to_arrow().cast(BYTES)
                  for arrays in read_columns(table, table.columns, units, pointers)]
