@@ -14,7 +14,7 @@ from jsondiff.values import MAX_DEPTH, TOO_DEEP, Array, Document, Object
 CORRUPT_EVENT = 1610
 """JD-SAFE1: the bytes of the diffs contradict themselves (ER_SLAVE_CORRUPT_EVENT)."""
 NOT_APPLICABLE = 3648
-"""JD-SAFE2, JD-NULL: the document does not have what a diff changes (ER_COULD_NOT_APPLY_JSON_DIFF)."""
+"""JD-SAFE2, JD-NULL: the document does not have the target of a diff (ER_COULD_NOT_APPLY_JSON_DIFF)."""
 CORRUPT_DIFF = 3649
 """JD-SAFE1, JD-SAFE2: a diff's operation, path or data is invalid (ER_CORRUPTED_JSON_DIFF)."""
 

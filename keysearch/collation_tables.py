@@ -112,7 +112,7 @@ def weight_table(name: str) -> WeightTable:
 
 
 def _recorded(name: str) -> _Recorded:
-    """Read a table; what it does not have is its parent's."""
+    """Read a table; missing entries are its parent's."""
     data = io.BytesIO(_member(name))
     head = json.loads(data.readline())
     arrays = {key: np.frombuffer(data.read(np.dtype(kind).itemsize * length), kind)

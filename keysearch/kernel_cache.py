@@ -110,7 +110,7 @@ class Digests:
         self._digests: dict[str, str] = {}
 
     def of(self, module: str) -> str:
-        """The digest of a module and of what it imports, directly or not, in hex."""
+        """Return the digest of a module and of its imports, direct or not, in hex."""
         if module not in self._digests:
             digest = hashlib.blake2b(digest_size=8)
             for name in self.sources(module):
@@ -128,7 +128,7 @@ class Digests:
         return sorted(found)
 
     def _module(self, name: str) -> tuple[bytes, list[str]]:
-        """The text of a module, and the names of what it may import."""
+        """Return the text of a module, and the names of its possible imports."""
         if name not in self._read:
             file = self._file(name)
             if not file:

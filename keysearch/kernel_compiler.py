@@ -67,8 +67,8 @@ class _NoEnvironment:
 
 
 class _KernelCompiler(Compiler):
-    """Numba's compiler without the passes for what kernels do not contain: closures made in them, `with`, `raise`,
-    literal_unroll, overloads that are inlined, expressions of whole arrays."""
+    """Numba's compiler without the passes for constructs that kernels do not contain: closures made in them, `with`,
+    `raise`, literal_unroll, overloads that are inlined, expressions of whole arrays."""
 
     def define_pipelines(self) -> Any:
         """Return Numba's pipelines without these passes."""

@@ -57,7 +57,7 @@ def put_raw(starts, ends, source, cursors, address):
 
 @kernel
 def add_escaped_lengths(starts, ends, data, lengths):
-    """Add to each row's length what `put_escaped` will write for data[starts[i]:ends[i]]."""
+    """Add to each row's length the size of `put_escaped`'s output for data[starts[i]:ends[i]]."""
     for row in range(starts.size):
         zeros = 0
         for at in range(starts[row], ends[row]):

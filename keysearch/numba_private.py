@@ -108,7 +108,7 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled code that is kept for arguments of these types, None if there is none. It needs Numba's runtime,
-        and not what its code generator knows of Python, NumPy and the rest, which takes 0.1 s to import."""
+        but not its code generator's support for Python, NumPy and the rest, which takes 0.1 s to import."""
         rtsys.initialize(target_context)
         return self._load_overload(sig, target_context)
 
@@ -139,7 +139,7 @@ class CompiledKernel(CPUDispatcher):
 
 def keep(kernel: Any, shipped: Callable[[str], str | None]) -> Any:
     """Have Numba look for a function's compiled code in a directory that is only read, `shipped` of its source file, if
-    there is one; then in that which its locator names, where it keeps what it compiles. Returns the function."""
+    there is one; then in that which its locator names, where it keeps compiled code. Returns the function."""
     function = getattr(kernel, "py_func", None)
     if function:  # with NUMBA_DISABLE_JIT it is Python's
         kernel._cache = _Cache(function, shipped(function.__code__.co_filename))

@@ -25,7 +25,7 @@ _BLOCK = 16
 
 
 def _slicing_tables() -> np.ndarray:
-    """tables[k, b]: what byte b does to the remainder when k more bytes follow it. np.uint32[8, 256]"""
+    """Return tables[k, b]: the effect of byte b on the remainder when k more bytes follow it. np.uint32[8, 256]"""
     tables = np.zeros((8, 256), np.uint32)
     remainder = np.arange(256, dtype=np.uint32)
     for _ in range(8):

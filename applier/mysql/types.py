@@ -66,7 +66,7 @@ class ColumnType:
         return text + " unsigned" * self.unsigned + " zerofill" * self.zerofill
 
     def sql(self, flavour: str = "mysql") -> str:
-        """The type as DDL: what follows the column's name in that flavour's CREATE TABLE."""
+        """Return the type as DDL: the text after the column's name in that flavour's CREATE TABLE."""
         text = self.column_type
         if self.members:
             text = f"{self.base}({','.join(map(quote_text, self.members))})"

@@ -68,7 +68,7 @@ def keeps_checks(flavour: str, server_version: str) -> bool:
     return version is None or version >= ((10, 2, 1) if flavour == "mariadb" else (8, 0, 16))
 
 
-# ---- what statements make of a table's constraints
+# ---- the effects of statements on a table's constraints
 
 
 def resolve_checks(words: Iterable[CheckWords], before: Sequence[Check], table: str, flavour: str) -> tuple[Check, ...]:

@@ -44,7 +44,7 @@ class TableDefinition(TableParts):
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: what follows from them is computed where it is needed."""
+        """Return the fields alone: derived values are computed on demand."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property

@@ -1,7 +1,7 @@
 """Checks that the parts of a definition from a manifest fit together: anybody may have written it.
 
 The grammar of CREATE TABLE makes only definitions that pass, and code that reads definitions relies on that.
-applier.schema.allowed checks what each part may be by itself.
+applier.schema.allowed checks each part by itself.
 """
 
 from __future__ import annotations

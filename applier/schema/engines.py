@@ -1,6 +1,6 @@
 """Storage engines: what they do with rows.
 
-Sources: MySQL manual, "Alternative Storage Engines"; MariaDB's "Storage Engines"; what a replica of MySQL 9.7 has.
+Sources: MySQL manual, "Alternative Storage Engines"; MariaDB's "Storage Engines"; seen on a replica of MySQL 9.7.
 """
 
 from applier.errors import SchemaError

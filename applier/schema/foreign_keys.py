@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CASCADE, SET_NULL, RESTRICT = "CASCADE", "SET NULL", "RESTRICT"
 _WORDS = RESTRICT, "NO ACTION", "SET DEFAULT"
 _SHOWN = {"mysql": (RESTRICT, "SET DEFAULT"), "mariadb": ("NO ACTION",)}
-"""Words that a server keeps; its others are what it takes a key without words for."""
+"""Words that a server keeps; the others mean the same as a key without words."""
 
 
 def _complaint(shown: tuple[str, str]) -> str:
@@ -84,7 +84,7 @@ def honours_inline_references(flavour: str, server_version: str) -> bool:
     return is_since(server_version, (10, 5) if flavour == "mariadb" else (9, 0))
 
 
-# ---- what statements make of a table's foreign keys
+# ---- the effects of statements on a table's foreign keys
 
 
 def resolve_foreign_keys(words: Iterable[ForeignKeyWords], before: Sequence[ForeignKey], database: str,

@@ -87,8 +87,8 @@ def _options_sql(options: Options, with_directories: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
-    """`method`: RANGE, LIST, RANGE COLUMNS, LIST COLUMNS, HASH, LINEAR HASH, KEY, LINEAR KEY or SYSTEM_TIME, and what
-    it goes by: an `expression`, or `columns` (of KEY none: the primary key). Anything else, which can be kept but not
+    """`method`: RANGE, LIST, RANGE COLUMNS, LIST COLUMNS, HASH, LINEAR HASH, KEY, LINEAR KEY or SYSTEM_TIME, and its
+    criterion: an `expression`, or `columns` (of KEY none: the primary key). Anything else, which can be kept but not
     followed, has its words in `other` alone. `subpartition_by` are the words of SUBPARTITION BY; `old_hash` is of a KEY
     with ALGORITHM=1. Of SYSTEM_TIME the expression is "", LIMIT n or INTERVAL n UNIT, and `start` and `step`, in
     seconds (since 1970 UTC), say which time the first partition is for, and how long it and each after it is; None

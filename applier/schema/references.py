@@ -1,4 +1,4 @@
-"""Foreign keys between known tables: by the numbers of their columns, and what they do to rows."""
+"""Foreign keys between known tables: by the numbers of their columns, and their effects on rows."""
 
 from __future__ import annotations
 

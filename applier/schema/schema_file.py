@@ -28,7 +28,7 @@ def schema_file(definitions: Iterable[TableDefinition], objects: Iterable[Stored
 
 
 def object_comments(objects: Iterable[StoredObject]) -> str:
-    """Comments on what a snapshot does not keep: its name, and the statements that made it."""
+    """Return comments on objects that a snapshot does not keep: the name, and the statements that created it."""
     return "".join(f"-- {printable(line)}\n" for line in comments(objects, "Not made here"))
 
 

@@ -60,7 +60,7 @@ class TableFilter:
         return _listed([entry for entry in self.tables if not own or isinstance(entry[0], str)], database, table)
 
     def keeps(self, database: str, table: str | None) -> bool:
-        """True if a filtered log still has what concerns a table, or (None) a database: the server's own tables stay
+        """True if a filtered log keeps the statements about a table, or (None) a database: the server's own tables stay
         unless they are ignored or others are named."""
         if table is not None:
             own = database.lower() in SYSTEM_DATABASES and not self.tables

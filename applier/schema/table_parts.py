@@ -44,8 +44,8 @@ class Default:
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column. `generated` is None, "stored" or "virtual"; `expression` is then the SQL in the parentheses. `id` is
-    its number (applier.schema.column_ids), which is no part of what it is; 0 while it has none. `check` is the SQL in
-    its CHECK constraint's parentheses, in MariaDB, where a column may have one of its own."""
+    its number (applier.schema.column_ids), which is not part of its identity; 0 while it has none. `check` is the SQL
+    in its CHECK constraint's parentheses, in MariaDB, where a column may have one of its own."""
 
     name: str
     type: ColumnType

@@ -140,7 +140,7 @@ def query(sql: str, database: str, flavour: str) -> bytes:
     variables = pack("<BI", 0, 0) + pack("<BQ", 1, _DEFAULT_SQL_MODE) + b"\x06\x03std"
     variables += pack("<BHHH", 4, collation, collation, collation)
     if flavour == "mysql":
-        variables += pack("<BH", 18, collation)  # what utf8mb4 without a collation means
+        variables += pack("<BH", 18, collation)  # the default collation of utf8mb4
     name = database.encode()
     return pack("<IIBHH", 1, 0, len(name), 0, len(variables)) + variables + name + b"\0" + sql.encode()
 
@@ -183,7 +183,7 @@ def mariadb_gtid(numbers: np.ndarray, *, statement: bool = False) -> Cells:
 
 
 def table_map(table_id: int, body: bytes) -> bytes:
-    """A TABLE_MAP event's body out of what `wire_columns.encode_table_map` gives."""
+    """Return a TABLE_MAP event's body from the result of `wire_columns.encode_table_map`."""
     return table_id.to_bytes(6, "little") + body
 
 

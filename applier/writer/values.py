@@ -157,4 +157,4 @@ _ENCODERS: dict[Family, _Encoder] = {
     Family.INTEGER: _integer, Family.DECIMAL: _decimal, Family.BIT: _bit, Family.TEXT: _text, Family.BYTES: _bytes,
     Family.MEMBERS: _members, Family.DOCUMENT: _document, Family.NETWORK: _network, Family.VECTOR: _vector,
 }
-"""To raw values, by family; the others are what they are in a snapshot."""
+"""To raw values, by family; others are the same as in a snapshot."""

@@ -260,7 +260,8 @@ class BinlogWriter:
         self.position += len(data)
 
     def _open_file(self) -> None:
-        """Write what a server writes first. The format description has a checksum even if no other event has one."""
+        """Write the first events of a server's file. The format description has a checksum even if no other event has
+        one."""
         body = event_encoder.format_description(self.flavour, self.checksum, 0 if self.executed else self.timestamp)
         self._emit(EventType.FORMAT_DESCRIPTION, body, always_checked=True)
         executed = self.executed if self.gtids == "on" else 0

@@ -172,7 +172,7 @@ def _free_room(state):
 
 @inline
 def _reload(state):
-    """Write the document and load it again, which frees the room of what it has no more. Returns DONE, HEAP_FULL or
+    """Write the document and load it again, which frees the room of removed parts. Returns DONE, HEAP_FULL or
     OUT_FULL."""
     room, room_end = _free_room(state)
     end = write_text(state.tree, room, room_end)

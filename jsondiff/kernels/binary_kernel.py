@@ -44,8 +44,8 @@ class Status(IntEnum):
 
 
 FRAME, _, frame_at = struct("frame", **dict.fromkeys(("start", "end", "n_values", "next", "kind"), np.int64))
-"""An open container on the stack: its first byte, what follows it, how many values it has, the number of the next one,
-and its type."""
+"""An open container on the stack: its first byte, the address after it, how many values it has, the number of the next
+one, and its type."""
 FRAME_BYTES = FRAME.itemsize
 
 _SMALL_OBJECT, _LARGE_OBJECT, _SMALL_ARRAY, _LARGE_ARRAY, _LITERAL = 0, 1, 2, 3, 4

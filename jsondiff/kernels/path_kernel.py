@@ -63,7 +63,7 @@ def _bare_end(at, end):
 
 @inline
 def _read_member(at, end, leg):
-    """Read the name at `at`; returns what follows it, or 0."""
+    """Read the name at `at`; return the address after it, or 0."""
     quoted = at < end and load_byte(at) == QUOTE
     if quoted:
         name = at + 1
@@ -81,7 +81,7 @@ def _read_member(at, end, leg):
 
 @inline
 def _read_index(at, end):
-    """Read the number at `at`: (it, or -1; what follows it)."""
+    """Read the number at `at`: (it, or -1; the address after it)."""
     index, start = 0, at
     while at < end and 48 <= load_byte(at) <= 57:
         index = min(10 * index + load_byte(at) - 48, _MAX_INDEX + 1)
@@ -98,7 +98,7 @@ def _begins_last(at, end):
 
 @inline
 def _read_cell(at, end, leg):
-    """Read the array cell behind a '['; returns what follows its ']', or 0."""
+    """Read the array cell behind a '['; return the address after its ']', or 0."""
     at = _skip(at, end)
     kind, index = CELL, 0
     if _begins_last(at, end):

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Strings of JSON text, for kernels: where one ends, what its escapes stand for, whether bytes are UTF-8.
+"""Strings of JSON text, for kernels: where one ends, the meaning of its escapes, whether bytes are UTF-8.
 
 Positions are addresses; each is compared with an end before it is read.
 """
@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 from keysearch.memory import inline, load_byte, load_i64, store_i64, store_u8
 
 QUOTE, _BACKSLASH, _U = 34, 92, 117
-_UNESCAPED = np.zeros(256, np.int64)  # what the letter behind a backslash stands for; 0 if nothing
+_UNESCAPED = np.zeros(256, np.int64)  # the meaning of the letter behind a backslash; 0 if none
 _ESCAPES = [b"\\u%04x" % _byte if _byte < 32 else b"%c" % _byte for _byte in range(256)]  # how a byte is escaped
 for _letter, _byte in zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t'):
     _UNESCAPED[_letter] = _byte
@@ -203,7 +203,7 @@ def _put_escaped(byte, to):
 
 @inline
 def read_character(at, end):
-    """The UTF-8 character at `at`: (code point, or -1 if it is malformed; what follows it)."""
+    """Read the UTF-8 character at `at`: (code point, or -1 if it is malformed; the address after it)."""
     byte = load_byte(at)
     if byte < 0x80:
         return byte, at + 1

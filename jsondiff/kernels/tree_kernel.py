@@ -58,7 +58,7 @@ def name_node(tree, number, name, length):
 
 @inline
 def kind(tree, node):
-    """OBJECT, ARRAY, or what else a value begins with."""
+    """OBJECT, ARRAY, or the first byte of another value."""
     return load_byte(tree.heap + node.start)
 
 

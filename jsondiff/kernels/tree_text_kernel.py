@@ -115,7 +115,7 @@ def read_container(tree, node):
 
 @inline
 def _put_separator(tree, container, node, is_first, to):
-    """Write what stands before a child's value."""
+    """Write the text before a child's value."""
     if not is_first:
         store_u8(to, _COMMA)
         store_u8(to + 1, _SPACE)

@@ -24,7 +24,7 @@ _DIFF_BYTES = DIFF.itemsize
 
 @inline
 def _read_length(at, end):
-    """Read a length that does not reach beyond `end`: (it, or -1; what follows it)."""
+    """Read a length that does not reach beyond `end`: (it, or -1; the address after it)."""
     first = load_byte(at) if at < end else 255
     more = 0 if first < 251 else (2 if first == 252 else (3 if first == 253 else 8))
     at += 1
@@ -39,7 +39,7 @@ def _read_length(at, end):
 
 @inline
 def read_diff(at, end, diff):
-    """Read the diff at at:end, of one byte at least; returns what follows it, or 0 if it is malformed."""
+    """Read the diff at at:end, of one byte at least; return the address after it, or 0 if it is malformed."""
     operation = load_byte(at)
     length, path = _read_length(at + 1, end)
     if operation > REMOVE or length < 0:

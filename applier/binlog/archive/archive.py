@@ -34,8 +34,8 @@ _UNPACKED_BYTES = 6
 
 @dataclass(frozen=True)
 class ArchiveFile:
-    """A binlog file; `name` is the log's, without what packing adds, `size` what the file has in bytes, `changed` its
-    time of last change in nanoseconds."""
+    """A binlog file; `name` is the log's, without the ending of its packing, `size` the file's size in bytes, `changed`
+    its time of last change in nanoseconds."""
 
     uri: str
     name: str

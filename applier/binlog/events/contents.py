@@ -66,7 +66,7 @@ class StartEncryption:
 
 @dataclass(frozen=True)
 class TransactionContext:
-    """Group Replication: what certifies a transaction; only in a group's own files."""
+    """Group Replication: the certification data of a transaction; only in a group's own files."""
 
     server_uuid: str
     thread_id: int

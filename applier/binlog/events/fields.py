@@ -7,7 +7,7 @@ from applier.errors import CORRUPT_EVENT, ArchiveError
 
 
 def malformed(what: str, reason: Exception | str | None = None) -> ArchiveError:
-    """The error for a body that contradicts itself; `what` is the event's name."""
+    """Return the error for a body that contradicts itself; `what` is the event's name."""
     return ArchiveError(f"the {what} event is malformed" + (f": {reason}" if reason else ""), errno=CORRUPT_EVENT)
 
 

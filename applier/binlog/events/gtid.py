@@ -247,7 +247,7 @@ def read_gtid_list(body: bytes) -> list[tuple[int, int, int]]:
 
 
 def _parse_source(part: str, intervals: dict[str, list[Interval]]) -> None:
-    """Add one part of a MySQL set: a UUID, then intervals and tags, a tag holding for what follows it."""
+    """Add one part of a MySQL set: a UUID, then intervals and tags, a tag applies to the intervals after it."""
     uuid, *rest = (entry.strip() for entry in part.split(":"))
     if not _UUID.match(uuid) or not rest:
         raise UsageError(

@@ -154,7 +154,7 @@ def _query_context(data: bytes) -> dict[str, Variable]:
                 context["gtid_flags_extra"] = flags
                 at += 8 if flags & 0b1100 else 0  # COMMIT / ROLLBACK ALTER: the sequence number of START ALTER
             elif code == 131:
-                size = 4 * data[at]  # pairs of ids: of a character set's usual collation, and of what it means here
+                size = 4 * data[at]  # pairs of ids: of a character set's usual collation, and of its collation here
                 context["character_set_collations"] = list(iter_unpack("<HH", _take(data, at + 1, size)))
                 at += 1 + size
             else:

@@ -73,7 +73,7 @@ def shortened(text: str) -> str:
 
 
 def choice_text(transactions: GtidSet) -> str:
-    """Transactions as GtidChoice takes them, given by what a GTID has before its number."""
+    """Return transactions in the form of GtidChoice, given by the part of a GTID before its number."""
     if not any(source.count("-") == 1 for source in transactions.intervals):
         return str(transactions)
     return ",".join(f"{source}-{number}" for source, intervals in transactions.intervals.items()

@@ -13,7 +13,7 @@ from applier.binlog.events.gtid import GtidSet, Interval
 
 @dataclass(frozen=True)
 class LeavingOut:
-    """Which event groups are left out: those of `transactions`, whose sources are what a GTID has before its number
+    """Which event groups are left out: those of `transactions`, whose sources are the parts of GTIDs before the number
     ("uuid", "uuid:tag", "domain-server"), and those of `servers`, by the server id in events, which is that of the
     server where the group came from (GRP-6); with `others`, those of all other servers. The transactions `executed`,
     with sources alike, are not applied either: the base has them. Plain data, picklable."""

@@ -38,7 +38,7 @@ class TableUse:
     may_cascade: bool = False  # some update or delete may make foreign keys change rows that the log does not have
 
     def add(self, other: "TableUse") -> None:
-        """Take in what a later file has of the same body."""
+        """Add the uses of the same body in a later file."""
         self.n_events += other.n_events
         self.n_bytes += other.n_bytes
         self.has_partial_images |= other.has_partial_images
@@ -161,7 +161,7 @@ class Outline:
     size: int
     format: FormatDescription
     next_file: str | None  # from ROTATE
-    shut_down: bool  # ends with STOP, or with what a replica got of it
+    shut_down: bool  # ends with STOP, or with a replica's copy of it
     previous_gtids: GtidSet
     gtids: GtidSet  # of the groups up to `end`
     start: int  # start of the first group that counts
@@ -182,7 +182,7 @@ class Outline:
     n_events: int = 0
     n_row_events: int = 0
     row_bytes: int = 0
-    inflated_bytes: int = 0  # what its compressed events hold
+    inflated_bytes: int = 0  # the size of the contents of its compressed events
     has_row_statements: bool = False  # it has a statement behind rows events (EV-ANN)
     tables: Packed[TableUse] = field(default_factory=partial(Packed, TableUse))
     samples: Samples = field(default_factory=Samples)

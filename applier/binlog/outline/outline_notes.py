@@ -68,8 +68,8 @@ def stops_always(event: Event) -> bool:
 
 
 def unreplayable_events(kind: int, event: Event, name: str, *, of_table: bool) -> tuple[str, int | None, str]:
-    """Why the replay stops at this event of the file with a name, MySQL's error number, and what to do; `of_table`: it
-    concerns one table only."""
+    """Return why the replay stops at this event of the file with a name, MySQL's error number, and a hint; `of_table`:
+    it concerns one table only."""
     later = "stop before this group with --stop-position" + (
         ", or leave the table out with --ignore-tables" if of_table else
         f"; to continue after it, make a new base there, or give one: --start-position {name}:POSITION")

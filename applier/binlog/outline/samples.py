@@ -19,8 +19,8 @@ def sample_bytes(size: int, total: int) -> int:
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of a file's tables: their bytes, one after the other, so that many cost no objects; where each
-    begins and ends in them; and the numbers of each table's first and of what follows its last."""
+    """The samples of a file's tables: their bytes, one after the other, so that many cost no objects; where each begins
+    and ends in them; and the numbers of each table's first sample and of the one after its last."""
 
     data: bytes = b""
     ends: array[int] = field(default_factory=lambda: array("L", [0]))

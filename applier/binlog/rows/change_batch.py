@@ -23,8 +23,8 @@ class ImageLayout:
 
 
 class ImageLayouts:
-    """The distinct after-image layouts of one table, numbered from 1 on: what the upper bits of image pointers mean.
-    `takes_generated`: a generated column has the value that an image has of it."""
+    """The distinct after-image layouts of one table, numbered from 1 on, in the upper bits of image pointers.
+    `takes_generated`: a generated column takes the image's value."""
 
     def __init__(self, plans: list[ColumnPlan], *, takes_generated: bool = False):
         self.plans, self.takes_generated = plans, takes_generated

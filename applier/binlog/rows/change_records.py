@@ -90,4 +90,4 @@ IMAGE_ID_SHIFT = 48
 """An image pointer: the number of its layout from this bit on, its address below. User-space addresses have 47 bits on
 x86-64, and 48 on ARM."""
 MAX_IMAGE_ID = (1 << 15) - 4
-"""Numbers of layouts are 1 to this; 0 and the three above it are free for what else a pointer may point to."""
+"""Numbers of layouts are 1 to this; 0 and the three above it mark other pointers."""

@@ -71,7 +71,7 @@ def named_default(above: Charset) -> Charset:
 
 
 def compiles_defaults(server_version: str) -> bool:
-    """True if DEFAULT means what `named_default` says; before MariaDB 10.9 it means the character set and collation
+    """True if DEFAULT has the meaning of `named_default`; before MariaDB 10.9 it means the character set and collation
     above, and ALTER DATABASE changes nothing by it (seen on 10.5)."""
     return not server_version or is_since(server_version, (10, 9))
 

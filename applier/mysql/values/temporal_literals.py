@@ -1,4 +1,4 @@
-"""Date and time literals: the forms that the servers read, and what they store.
+"""Date and time literals: the forms that the servers read, and the stored values.
 
 Source: MySQL manual, "Date and Time Literals" and "Fractional Seconds in Time Values"; MariaDB's "Microseconds", for
 the one difference that shows here: MySQL rounds a fraction that is too long, MariaDB cuts it off.

@@ -38,7 +38,7 @@ _ZERO_DAY, _BEFORE_ALL_DAYS = -50_000_000, -40_000_000
 _TO_1970 = 719_468
 _ERA, _LAST_OF_ERA, _DAYS_OF_100, _DAYS_OF_4, _DAYS_OF_YEAR = map(np.uint32, (146_097, 146_096, 36_524, 1_460, 365))
 _1, _2, _3, _5, _9, _10, _60, _100, _153, _400, _10000 = map(
-    np.uint32, (1, 2, 3, 5, 9, 10, 60, 100, 153, 400, 10_000))  # as wide as what they divide
+    np.uint32, (1, 2, 3, 5, 9, 10, 60, 100, 153, 400, 10_000))  # as wide as their dividends
 
 
 @inline

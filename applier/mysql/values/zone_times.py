@@ -20,7 +20,7 @@ def utc_of(local: np.ndarray, zone: str) -> np.ndarray:
 
 
 def local_of(utc: np.ndarray, zone: str) -> np.ndarray:
-    """Microseconds UTC (int64) as local ones of a named zone. Raises what Arrow raises."""
+    """Convert microseconds UTC (int64) to local ones of a named zone. Raises Arrow's errors."""
     instants = pa.array(utc).cast(pa.timestamp("us", zone))
     return np.asarray(pc.local_timestamp(instants).cast(pa.int64()))
 

@@ -1,4 +1,4 @@
-"""The grammar of statements that define tables, and what each of them does."""
+"""The grammar of statements that define tables, and their effects."""
 
 __all__ = [
     "alter_actions", "column_grammar", "create_table", "cursor", "ddl", "key_grammar", "partition_grammar",

@@ -255,7 +255,7 @@ class IgnoreConflicts:
 
 @dataclass(frozen=True, slots=True)
 class Unfollowed:
-    """An action that moves or removes rows, or changes what a table is, in a way that this project does not know."""
+    """An action that moves or removes rows, or changes the kind of a table, in an unknown way."""
 
     what: str
 

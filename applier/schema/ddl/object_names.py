@@ -14,7 +14,7 @@ _TABLES = ("ANALYZE", "OPTIMIZE", "REPAIR", "CHECK", "CHECKSUM")
 
 
 def named_objects(cursor: Cursor) -> Names:
-    """The tables of a statement of maintenance, and what GRANT and REVOKE are about."""
+    """Parse the tables of a statement of maintenance, and the objects of GRANT and REVOKE."""
     try:
         verb = cursor.next().keyword
         if verb in _TABLES:

@@ -162,7 +162,8 @@ def _partition(cursor: Cursor) -> Partition:
 
 
 def _options(cursor: Cursor) -> Options:
-    """Storage options: COMMENT, DATA DIRECTORY and others. ENGINE is left out, and what no server needs."""
+    """Storage options: COMMENT, DATA DIRECTORY and others. ENGINE is left out, and so are options that no server
+    needs."""
     found: dict[str, str] = {}
     while cursor.token.kind == "word" and cursor.keyword not in ("SUBPARTITION", "PARTITION", "WITH", "WITHOUT"):
         if cursor.accept("STORAGE", "ENGINE"):

@@ -79,7 +79,7 @@ class RenameTables:
 
 @dataclass(frozen=True, slots=True)
 class DropTable:
-    """Tables that do not exist are ignored: the server has logged what it did."""
+    """Tables that do not exist are ignored: the server has logged the outcome."""
 
     tables: tuple[TableName, ...]
 
@@ -95,7 +95,7 @@ class TruncateTable:
 class Ignored:
     """A statement that changes no table's rows or definition; `what` names it. `names` are the tables, views and
     sequences that it is about; of routines, events and whole databases the database (None as the name). `objects` are
-    what CREATE, ALTER or DROP is about, if that is no table; `if_not_exists` is of CREATE."""
+    the objects of CREATE, ALTER or DROP other than tables; `if_not_exists` is of CREATE."""
 
     what: str
     names: tuple[tuple[str, str | None], ...] = field(default=(), compare=False)

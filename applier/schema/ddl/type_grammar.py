@@ -1,4 +1,4 @@
-"""The data types of column definitions: their spellings, and what the servers make of them.
+"""The data types of column definitions: their spellings, and their meanings to the servers.
 
 Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Engines"; MariaDB's "Data Types".
 """

@@ -76,7 +76,7 @@ class ColumnChanges:
                                            if isinstance(action, AddColumn | ChangeColumn)])
 
     def _modified_where_added(self) -> list[AlterAction]:
-        """The actions; MODIFY of a column that the statement itself adds is what it adds, there."""
+        """Return the actions; a column that the statement itself adds and MODIFYs is added in its modified form."""
         added = {folded(action.words.name) for action in of_kind(self.actions, AddColumn)}
         again = {folded(action.old) for action in of_kind(self.actions, ChangeColumn)
                  if folded(action.old) in added and not self._has(action.old)}

@@ -118,7 +118,7 @@ class RowConversion:
         return "NO_AUTO_VALUE_ON_ZERO" in self.sql_mode
 
     def refusal(self, what: str) -> SchemaError:
-        """The error for rows if it is unknown what the server made of them."""
+        """Return the error for rows if the server's result is unknown."""
         return SchemaError(f"rows cannot be converted over this statement: {what}: {' '.join(self.sql.split())}",
                            table=self.new.full_name, file=self.file, position=self.position, gtid=self.gtid,
                            hint="stop before it with --stop-position, or leave the table out with --ignore-tables")

@@ -27,7 +27,7 @@ _CLOSERS = "", "'", '"', "`", "*/"
 @dataclass(frozen=True)
 class Relevant:
     """The effect of a statement on a history. If it `is_needed`, only the history can tell; its text may be `sql`.
-    `skipped` is what it would count, the table and the kind. `stops`: it stops there, whatever came before."""
+    `skipped` is the count that it would raise, by table and kind. `stops`: it stops there, whatever came before."""
 
     is_needed: bool = True
     sql: str | None = None
@@ -72,8 +72,8 @@ class Relevance:
         return self.wanted(*names) or self.wanted(*folded_table(names))
 
     def _parse(self, statement: LoggedStatement, flavour: str, sql: str | None = None) -> list[SchemaChange]:
-        """The changes that a statement makes, without what a history knows of databases and of the server: nothing that
-        is left out depends on these."""
+        """The changes that a statement makes, without a history's knowledge of databases and of the server, on which no
+        exclusion depends."""
         return parse_statement(text_of(statement) if sql is None else sql, flavour=flavour,
                                **parse_arguments(statement, flavour, self.rewrites, self.system_time_zone))
 

@@ -37,7 +37,7 @@ class StoredObjects:
         return tuple(one for one in self._all if one.end is None and one.is_about(filter))
 
     def load(self, objects: Iterable[StoredObject]) -> None:
-        """Begin with what a base has."""
+        """Begin with the objects of a base."""
         for one in objects:
             self._live[one.object.key] = len(self._all)
             self._all.append(one)
@@ -51,7 +51,7 @@ class StoredObjects:
         return object.key in self._live
 
     def apply(self, change: SchemaChange, origin: StatementOrigin, database: str, sql_mode: str) -> None:
-        """Take in what a statement does; `database` and `sql_mode` are its session's."""
+        """Apply the effects of a statement; `database` and `sql_mode` are its session's."""
         match change:
             case Ignored(objects=(first, *_)) if change.what.startswith("CREATE"):
                 if not (change.if_not_exists and first.key in self._live):

@@ -1,5 +1,5 @@
-"""Converts invalid dates (zero_dates) to other types, as both servers do: by their text and by their
-digits, and to other dates by what the sql_mode allows."""
+"""Converts invalid dates (zero_dates) to other types, as both servers do: by their text and by their digits, and to
+other dates as the sql_mode allows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _converted(values: pa.Array, old: ColumnType, new: ColumnType, session: Sess
 
 
 def copied(values: pa.Array, kind: ColumnType, session: Session) -> pa.Array:
-    """Dates of a column that stays what it is, where a server copies the table's rows. MariaDB then looks at them in
+    """Convert dates of a column that keeps its type, if a server copies the table's rows. MariaDB then looks at them in
     modes that forbid zeros only; in strict mode a statement that would change one is refused."""
     looks = session.flavour == "mysql" or "NO_ZERO_" in session.sql_mode
     if kind.base == "timestamp" or not looks or "STRICT" in session.sql_mode or not zero_dates.has_any(values):

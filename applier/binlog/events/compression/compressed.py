@@ -60,7 +60,7 @@ class Inflater:
         return address_of(self._memory) + len(self._memory)
 
     def advance(self, position: int, end: int, within: bool) -> None:
-        """Inflate what follows, up to `end`: from the compressed event at `position` on, or the next part of the one
+        """Inflate the next events, up to `end`: from the compressed event at `position` on, or the next part of the one
         that `position` is `within`. Raises ArchiveError (1610) if that event is malformed; later ones fail when they
         are reached."""
         try:

@@ -171,8 +171,8 @@ def _run_of_server(state, run, server):
 
 @inline
 def is_past_stop(state, source, number, server):
-    """Return True if the group that opens is behind what the stop set wants, which the log does not have: a later one
-    of the same server in the domain, as MariaDB's START SLAVE UNTIL decides."""
+    """Return True if the group that opens is behind the stop set's, which the log does not have: a later one of the
+    same server in the domain, as MariaDB's START SLAVE UNTIL decides."""
     if state.gtids_to_stop == 0 or server == NO_SERVER:
         return False
     for i in range(state.stop_gtids.used):

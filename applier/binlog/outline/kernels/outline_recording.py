@@ -43,7 +43,7 @@ class Status(IntEnum):
     BAD_EVENT = 6
     UNMAPPED_TABLE = 7
     NEED_CONTENTS = 8
-    """It pauses for what a compressed event holds."""
+    """It pauses for the contents of a compressed event."""
     NEED_MEMORY = 9
     """It pauses for memory to keep some of that in."""
 
@@ -54,7 +54,7 @@ OUTSIDE, ANNOUNCED, STANDALONE, TRANSACTION, ROWS = range(5)
 ARRAY, _, _ = struct("array", used=np.int64, start=np.int64, room=np.int64)
 """An array of records: how many are used, the address of the first, how many there is room for."""
 STATE, state_at, _ = struct("state", **dict.fromkeys((
-    # the file, what of it is read, and where to stop
+    # the file, the part of it that is read, and where to stop
     "base", "end", "header_bytes", "checksum_bytes", "verify", "wanted_split", "stop_time", "gtids_to_stop",
     "position", "n_events", "n_groups", "n_row_events", "n_row_bytes", "first_start", "first_time", "last_end",
     "last_time", "last_gtid",
@@ -65,7 +65,7 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     "digest", "last_digest", "event_crc",
     "source_slots", "room_source_slots", "table_slots", "room_table_slots", "noted",
     # compressed events: the next of what was inflated (address) and how much is left of it, the event in it (address, 0
-    # before the first), whether one has begun, their bytes, and memory for what must be kept of them
+    # before the first), whether one has begun, their bytes, and memory for the parts that must be kept
     "content", "contents_left", "inner", "within", "n_inflated", "kept_at", "kept_end", "kept_wanted",
     # statements behind rows events
     "n_row_statements",
@@ -90,8 +90,8 @@ SPLIT_TABLE, split_table_view, _ = struct("table in a split", split=np.int64, us
 RANGE, range_view, _ = struct("range", start=np.int64, end=np.int64)
 SAVEPOINT, _, savepoint_at = struct("savepoint", **dict.fromkeys((
     "name_at", "name_length", "end", "row_events"), np.int64))
-"""One of the group that is open: where its name is, where what follows it starts, and the group's rows events before
-it."""
+"""One of the savepoints of the open group: the address of its name, the end of its event, and the number of the group's
+rows events before it."""
 TABLE_ID, _, table_id_entry = struct("table id", plus_one=np.int64, use=np.int64, group=np.int64)
 """A table id of the log (plus one), the table use it stands for, and the number of the group that mapped it."""
 
@@ -230,7 +230,7 @@ class Recording:
         self.state["inner"] = 0
 
     def add_memory(self) -> None:
-        """Memory for what must be kept of compressed events. It lives as long as this object."""
+        """Add memory for parts of compressed events that must be kept. It lives as long as this object."""
         self._memory.append(np.empty(max(_KEPT_BYTES, int(self.state["kept_wanted"])), np.uint8))
         start = address_of(self._memory[-1])
         self.state["kept_at"], self.state["kept_end"] = start, start + len(self._memory[-1])

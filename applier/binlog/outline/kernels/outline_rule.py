@@ -37,7 +37,7 @@ def domain_of(source: bytes) -> int:
 
 
 BY_GTID, BY_SERVER = 1, 2
-"""By what groups are left out."""
+"""The rules by which groups are excluded."""
 COUNTS, OTHER, CHOSEN, EXECUTED = range(4)
 """Of a group: it counts, it is left out by its server, it is left out by its GTID, the base has executed it."""
 RULE_SOURCE, rule_source_view, rule_source_at = struct(
@@ -45,7 +45,7 @@ RULE_SOURCE, rule_source_view, rule_source_at = struct(
 """A source whose transactions are left out (its bytes; MariaDB: and the server), and which of the intervals are its.
 They ascend by bytes, and then by server."""
 INTERVAL, _, interval_at = struct("interval", first=np.int64, last=np.int64, kind=np.int64)
-"""Numbers of transactions, and what becomes of their groups: CHOSEN or EXECUTED."""
+"""Numbers of transactions, and the fate of their groups: CHOSEN or EXECUTED."""
 SERVER, _, server_at = struct("server", id=np.int64)
 LEFT_OUT_GTIDS, _, left_out_gtids_at = struct("transactions left out", **dict.fromkeys((
     "source", "server", "first", "last"), np.int64))
