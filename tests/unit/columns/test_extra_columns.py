@@ -51,11 +51,11 @@ def test_rows_that_come_are_numbered(there, given, first):
 @pytest.mark.parametrize("key, place", [
     ("PRIMARY KEY (n)", 0), ("PRIMARY KEY (n, id)", 0), ("UNIQUE (n)", None), ("PRIMARY KEY (id, N), KEY (n)", 1)])
 def test_the_number_as_a_part_of_the_key(key, place):
-    assert ExtraColumns(definition(f"id INT, n INT AUTO_INCREMENT, {key}"), 1).place_in_key == place
-    assert ExtraColumns(definition(f"id INT, n INT AUTO_INCREMENT, {key}"), 2).place_in_key is None
+    assert ExtraColumns(definition(f"id INT, n INT AUTO_INCREMENT, {key}"), 1).number_in_key == place
+    assert ExtraColumns(definition(f"id INT, n INT AUTO_INCREMENT, {key}"), 2).number_in_key is None
 
 
 def test_numbers_of_each_group_stop():
     """Of MyISAM alone, which gives each id numbers from 1 on."""
     with pytest.raises(SchemaError, match="column n numbers the rows of each group by itself"):
-        ExtraColumns(definition("id INT, n INT AUTO_INCREMENT, PRIMARY KEY (id, n)"), 1).place_in_key  # noqa: B018
+        ExtraColumns(definition("id INT, n INT AUTO_INCREMENT, PRIMARY KEY (id, n)"), 1).number_in_key  # noqa: B018
