@@ -153,6 +153,6 @@ def _numbered(rows: pa.Table, numbers: np.ndarray, conversion: RowConversion) ->
     """The rows with the numbers of an added AUTO_INCREMENT column, which continues where a row was written."""
     for column, source in zip(conversion.new.columns, conversion.sources, strict=True):
         if source is None and column.auto_increment:
-            values = pa.array(conversion.first_number + numbers).cast(arrow_type(column.type))
+            values = pa.array(max(conversion.first_number, 1) + numbers).cast(arrow_type(column.type))
             rows = rows.set_column(rows.schema.get_field_index(column.name), rows.schema.field(column.name), values)
     return rows

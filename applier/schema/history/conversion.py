@@ -31,12 +31,12 @@ _COPIES_OF = {
 class RowConversion:
     """From rows of `old` to rows of `new`: `sources[i]` is the number of the old column that the i-th new one takes its
     values from, None for one that is added; rows of `removed` are removed, and the new rows must all belong to
-    `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position` and
-    `gtid` are its place in the log, `first_number` is where an AUTO_INCREMENT column starts, `numbering` the
-    session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP of MariaDB, `ignores`
-    has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks` and `lc_time_names` are the
-    session's, and `sequences` is where a replica's sequences stand that new columns take numbers of, as far as that is
-    known."""
+    `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position`
+    and `gtid` are its place in the log, `first_number` is where an AUTO_INCREMENT column starts (0: not given),
+    `numbering` the session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP
+    of MariaDB, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks`
+    and `lc_time_names` are the session's, and `sequences` is where a replica's sequences stand that new columns
+    take numbers of, as far as that is known."""
 
     old: TableDefinition
     new: TableDefinition
@@ -50,7 +50,7 @@ class RowConversion:
     gtid: str | None = None
     removed: PartRows | None = None
     required: PartRows | None = None
-    first_number: int = 1
+    first_number: int = 0
     numbering: tuple[int, int] = (1, 1)
     end_of_time: int = ENDS_OF_TIME[0]
     ignores: IgnoreConflicts | None = None
