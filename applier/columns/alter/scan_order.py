@@ -21,7 +21,7 @@ from applier.schema.definition import TableDefinition
 from applier.schema.key_infos import clustered_key, is_innodb, key_collation
 from applier.schema.table_parts import Column
 from applier.sql.casting.members import member_numbers
-from keysearch.collation import equality_column, is_ordered
+from keysearch.collation import is_ordered, order_column
 
 _SORTED_AS_KEPT = BINARY | NUMBERS | TEMPORAL | {"year"}
 """Types that a server sorts as Arrow sorts a snapshot's values."""
@@ -85,10 +85,9 @@ def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) 
         collation = key_collation(column, flavour)
         if collation is None or not is_ordered(collation):
             raise NotComputable(f"by the collation {collation} of {column.name}, whose order is not known")
-        # a trailing space sorts after a control character, and does not count otherwise
-        if pc.any(pc.match_substring_regex(values, "[\\x00-\\x1f]")).as_py():
+        if (sortable := order_column(values, collation)) is None:
             raise NotComputable(f"by {column.name}, which has control characters")
-        return equality_column(values, collation)
+        return sortable
     if base not in _SORTED_AS_KEPT or pa.types.is_string(values.type):
         raise NotComputable(f"by {column.name}, {column.type.sql()}, whose order is not that of its text")
     return values.cast(pa.int64()) if pa.types.is_duration(values.type) else values

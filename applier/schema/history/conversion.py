@@ -133,13 +133,14 @@ class RowConversion:
 
 def same_to_rows(old: TableDefinition, new: TableDefinition) -> bool:
     """True if rows, and code that finds rows, see no difference between two definitions of a table: only plain keys
-    differ, and foreign keys that change no rows. MariaDB has literals of generated columns in the table's set."""
+    differ, and foreign keys that change no rows. Expressions make text in the table's character set."""
     def seen(definition: TableDefinition) -> tuple[object, ...]:
         keys = in_server_order(definition.keys, definition.columns)
         unique = tuple(key for key in keys if key.kind in ("primary", "unique"))
         cascading = [replace(key, name="") for key in definition.foreign_keys if key.cascades]
-        has_literals = any(not (column.expression or "").isascii() for column in definition.columns)
-        charset = definition.charset if has_literals and definition.flavour == "mariadb" else None
+        computes = any(column.generated or (column.default is not None and column.default.kind == "expression")
+                       for column in definition.columns)
+        charset = definition.charset if computes else None
         return definition.full_name, definition.columns, unique, cascading, definition.versioning is None, charset
 
     return seen(old) == seen(new)
