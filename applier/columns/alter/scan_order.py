@@ -31,8 +31,8 @@ _APPENDING = ("MYISAM", "MEMORY", "HEAP")
 
 @dataclasses.dataclass(frozen=True)
 class Arrivals:
-    """What is known about the insertion of a table's rows. in_order: a snapshot has them in that order, if no key sorts
-    them. only_inserted: into an empty table, and none was updated or deleted."""
+    """What is known about the insertion of a table's rows. in_order: a snapshot has those of each partition in that
+    order, if no key sorts them. only_inserted: into an empty table, and none was updated or deleted."""
 
     in_order: bool = True
     only_inserted: bool = False
@@ -47,8 +47,6 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
     key, sorts = clustered_key(definition), []
     columns: list[pa.Array | pa.ChunkedArray] = []
     if definition.partitioning is not None:
-        if key is None:
-            raise NotComputable("one partition after the other, each in the order of insertion")
         divide = subpartition_numbers if definition.partitioning.subpartition_by else partition_numbers
         columns.append(pa.array(divide(rows, definition, definition.partitioning)))
         sorts.append("ascending")
@@ -56,9 +54,10 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
         if (found := table_key(definition)) is not None:
             raise NotComputable(f"in the order of insertion, since key {found.choice.name} has no plain order")
         if not arrivals.in_order:
-            raise NotComputable("in the order of partitions that are gone")
-        return None
-    for part in key.parts:
+            raise NotComputable("in the order of partitions that are gone, or that updates moved them to")
+        if not columns:
+            return None
+    for part in () if key is None else key.parts:
         if part.column is None:
             raise NotComputable(f"by an expression, ({part.expression})")
         columns.append(_sortable(rows, definition.column(part.column), definition.flavour, part.length))
