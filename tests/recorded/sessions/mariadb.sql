@@ -306,3 +306,10 @@ ALTER IGNORE TABLE u ADD n INT NOT NULL AUTO_INCREMENT UNIQUE, ADD UNIQUE (b), A
 SET auto_increment_increment=2
 ALTER IGNORE TABLE v ADD n INT NOT NULL AUTO_INCREMENT UNIQUE, AUTO_INCREMENT=10
 UPDATE t SET a = a + 10
+
+-- before-images-that-replace-computes-anew
+SET time_zone = '-03:30', binlog_row_image = MINIMAL
+CREATE TABLE t (id VARCHAR(9), UNIQUE (id(3)), c TIMESTAMP(2) NULL, g BIGINT AS (ADDDATE(c, 31)) STORED, x INT)
+INSERT INTO t (id, c) VALUES ('7', '2020-01-01 10:00:00'), ('8', '2020-01-01 10:00:00')
+SET time_zone = '-05:30'
+REPLACE INTO t (id, c, x) VALUES ('7', '2021-01-01 10:00:00', 1)
