@@ -12,7 +12,7 @@ def added(rows: range, first_number: int, numbering: tuple[int, int], *, in_plac
     """Return the numbers, int64[n], of some rows of a table in a column that is added, of which none is below
     `first_number`, 0 if no first number is given. A server that alters the table in place takes a first step before it
     begins, unless both settings are 1. Raises NotComputable."""
-    places = np.arange(rows.start, rows.stop)
+    numbers = np.arange(rows.start, rows.stop)
     step, offset = numbering
     if in_place and numbering != (1, 1):
         offset = offset if offset <= step else 0
@@ -20,7 +20,7 @@ def added(rows: range, first_number: int, numbering: tuple[int, int], *, in_plac
     else:
         offset = _known(step, offset)
         start = int(_after(np.array(max(first_number, 1) - 1), step, offset)) * step + offset
-    return places * step + start
+    return numbers * step + start
 
 
 def filled(known: np.ndarray, asks: np.ndarray, first_number: int, numbering: tuple[int, int]) -> np.ndarray:
