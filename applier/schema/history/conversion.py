@@ -31,12 +31,12 @@ _COPIES_OF = {
 class RowConversion:
     """A conversion of rows of `old` to rows of `new`: the i-th new column takes its values from the old one with the
     number `sources[i]`, None for an added one; rows of `removed` are removed, and the new rows must all belong to
-    `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position` and
-    `gtid` are its position in the log, `first_number` is where an AUTO_INCREMENT column starts (0: not given),
-    `numbering` the session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP of
-    MariaDB, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks` and
-    `lc_time_names` are the session's, and `sequences` are the next numbers of a replica's sequences from which new columns take numbers, as far
-    as these are known."""
+    `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position`
+    and `gtid` are its position in the log, `first_number` is where an AUTO_INCREMENT column starts (0: not given),
+    `numbering` the session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP
+    of MariaDB, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks`
+    and `lc_time_names` are the session's, and `sequences` are the next numbers of a replica's sequences from which
+    new columns take numbers, as far as these are known."""
 
     old: TableDefinition
     new: TableDefinition
