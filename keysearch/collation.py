@@ -109,6 +109,31 @@ def equality_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Ar
     return pc.if_else(pc.is_valid(column), keys, None) if column.null_count else keys
 
 
+def order_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array | pa.ChunkedArray | None:
+    """A column that sorts as the collation sorts strings, with their NULLs; equal strings have equal values. None if
+    that is unknown: of several levels where there are control characters, which sort before the spaces that pad."""
+    keys, rules = equality_column(column, collation), _rules(collation)
+    if rules is None or not rules.pads or not pc.any(pc.match_substring_regex(column, "[\\x00-\\x1f]")).as_py():
+        return keys
+    if len(rules.tables) > 1 or rules.tables == _THAI:
+        return None
+    spaces = " "
+    while pc.any(pc.match_substring(column, spaces)).as_py():
+        spaces += spaces
+    charset, _, kind = collation.lower().partition("_")
+    padded = pc.binary_join_element_wise(pc.utf8_rtrim(column, " "), spaces, "")
+    padded = _as_array(equality_column(padded, f"{charset}_nopad_{kind}"))
+    coded = _as_array(keys).dictionary_encode().indices
+    firsts = pc.index_in(pa.array(range(pc.max(coded).as_py() + 1), coded.type), coded)
+    ranks = np.empty(len(firsts), np.int64)
+    ranks[np.asarray(pc.sort_indices(padded.take(firsts)))] = np.arange(len(firsts))
+    return pa.array(ranks).take(coded)
+
+
+def _as_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
 def _by_weights(starts: np.ndarray, ends: np.ndarray, data: np.ndarray, table: WeightTable, pads: bool,
                 wraps: bool | None) -> KeyBytes:
     offsets = np.zeros(len(starts) + 1, np.int64)

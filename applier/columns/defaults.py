@@ -245,3 +245,17 @@ def completed(column: Column, definition: TableDefinition, values: Stored, n: in
         made = made.fill_null(current_timestamp(column.type.fsp, session).values[0] if now else
                               _nothing(column, definition.flavour))
     return pa.repeat(made[0], n) if len(made) != n else made
+
+
+_OF_SESSIONS = frozenset({"unix_timestamp", "from_unixtime", "monthname", "dayname", "date_format"})
+"""Functions, in lower case, that depend on the session's time zone or language."""
+
+
+def depends_on_session(column: Column, definition: TableDefinition, sql_mode: str = "") -> bool:
+    """True if a generated column, computed again, may have another value in another session; `sql_mode` is that of the
+    one that computes it."""
+    names = sources(column, definition)
+    if names & _OF_SESSIONS:
+        return True
+    bases = {"timestamp"} | ({"char"} if "PAD_CHAR_TO_FULL_LENGTH" in sql_mode else set())
+    return any(other.type.base in bases for other in definition.columns if folded(other.name) in names)

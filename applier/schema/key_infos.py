@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from applier.mysql.types import BINARY, CHARACTER, TEXT
 from applier.mysql.value_sizes import most_bytes
+from applier.mysql.versions import is_since
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Key
 from keysearch.choose import ColumnInfo, KeyInfo, server_order
@@ -23,6 +24,11 @@ def key_infos(definition: TableDefinition) -> list[KeyInfo]:
     return [KeyInfo(key.name, key.kind, tuple(
         (None if part.column is None else definition.column_index(part.column), part.length) for part in key.parts),
         key.visible) for key in definition.row_keys]
+
+
+def sorts_descending(flavour: str, server_version: str) -> bool:
+    """False for a server that reads DESC in a key and forgets it: MySQL before 8.0, MariaDB before 10.8."""
+    return not server_version or is_since(server_version, (10, 8) if flavour == "mariadb" else (8, 0))
 
 
 def is_innodb(definition: TableDefinition) -> bool:

@@ -37,7 +37,7 @@ from applier.sql.functions import (
 )
 from applier.sql.functions.casts import cast
 from applier.sql.functions.dates import calendars, clocks, times
-from applier.sql.functions.json_documents import document_changes, documents
+from applier.sql.functions.json_documents import loose_documents
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
 from applier.sql.sql_modes import ESCAPES
@@ -60,10 +60,10 @@ Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
 Columns: TypeAlias = Callable[[str], Typed]
 """Finds the values of a column, one for all rows or one for each, and its type; KeyError if there is none."""
 
-_FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS
+_FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS
               | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS
               | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | letter_cases.FUNCTIONS
-              | document_changes.FUNCTIONS)
+              | loose_documents.FUNCTIONS)
 _OF_STRINGS = frozenset({
     "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
     "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",

@@ -54,20 +54,26 @@ def as_written(tokens: list[Token], charsets: ClientCharsets, *, names_utf8: boo
     made: list[Token] = []
     names = charsets.connection not in UTF8
     for token in _literals(tokens):
-        if token.kind != "string" or _introduced_by(made[-1] if made else None):
+        if token.kind != "string" or _introduced_by(made[-1] if made else None) or _takes_none(made):
             made.append(token)
             continue
         text = charsets.literal(token.text)
         data = text.data if isinstance(text, CodedText) else text.encode("utf-8", "surrogateescape")
         charset = "utf8mb4" if charsets.connection in UTF8 else charsets.connection
         if (data.isascii() and charset not in NOT_ASCII) or (charset == "utf8mb4" and not names_utf8):
-            if names and not (made and made[-1].keyword in _BEFORE_OTHERS):
+            if names:
                 made.append(Token("word", f"_{charset}", token.start, token.start))
             made.append(token._replace(text=str(text)))
         else:
             made.append(Token("word", f"_{charset}", token.start, token.start))
             made.append(Token("bytes", data.hex(), token.start, token.end))
     return made
+
+
+def _takes_none(before: list[Token]) -> bool:
+    """True behind words before a literal that takes no introducer: those above, and ODBC's {d, {t and {ts."""
+    word = before[-1].keyword if before else None
+    return word in _BEFORE_OTHERS or (word in ("D", "T", "TS") and len(before) > 1 and before[-2].text == "{")
 
 
 def as_kept(tokens: list[Token], charsets: ClientCharsets) -> list[Token]:

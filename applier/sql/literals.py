@@ -199,7 +199,7 @@ def _set(text: str, column_type: ColumnType, flavour: str) -> str:
     if any(word.endswith(" ") for word in words):
         raise ValueError(f"{text!r} is not a value of {column_type.column_type}")
     wanted = {_enum(word, column_type, flavour) for word in words if word}
-    return ",".join(member for member in column_type.members if member in wanted)
+    return ",".join(member for member in dict.fromkeys(column_type.members) if member in wanted)
 
 
 def by_number(number: int, column_type: ColumnType) -> str:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.output.ignored_rows_kernel import CLUSTERED, HASHED, NO_VALUE, PLAIN, copy_rows
+from applier.columns.alter.numbers import added
 from applier.columns.alter.partitions import NOWHERE, partition_numbers
 from applier.columns.defaults import generated_values, passes
 from applier.errors import NotComputable
@@ -153,6 +154,7 @@ def _numbered(rows: pa.Table, numbers: np.ndarray, conversion: RowConversion) ->
     """The rows with the numbers of an added AUTO_INCREMENT column, which continues where a row was written."""
     for column, source in zip(conversion.new.columns, conversion.sources, strict=True):
         if source is None and column.auto_increment:
-            values = pa.array(conversion.first_number + numbers).cast(arrow_type(column.type))
+            first = added(range(1), conversion.first_number, conversion.numbering, in_place=False)
+            values = pa.array(first + conversion.numbering[0] * numbers).cast(arrow_type(column.type))
             rows = rows.set_column(rows.schema.get_field_index(column.name), rows.schema.field(column.name), values)
     return rows

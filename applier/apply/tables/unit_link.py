@@ -108,13 +108,23 @@ class UnitLink(ABC):
 
     def _own_arrivals(self) -> Arrivals:
         """Return what is known about the rows' order of arrival, if that is known for earlier versions."""
-        before = [source._arrivals for source in self.sources if source._arrivals is not None]
         index = None if self.search is None else self.search.index
-        touched = isinstance(self.spec.origin, FromBase | Exchanged) or self.by_foreign_keys or (
-            index is not None and (index.updated or index.deleted))
-        divided = self.spec.sources and self.spec.sources[0].conversion.old.partitioning is not None
-        return Arrivals(in_order=not divided and all(rows.in_order for rows in before),
-                        only_inserted=not touched and all(rows.only_inserted for rows in before))
+        is_updated = bool(self.by_foreign_keys) or (index is not None and index.updated > 0)
+        only_inserted = not is_updated and not (index is not None and index.deleted)
+        partitioning = self.spec.definition.partitioning
+        in_order = partitioning is None or not is_updated  # which puts a row behind those of another partition
+        if not self.rows_at_first.num_rows:
+            return Arrivals(in_order=in_order, only_inserted=only_inserted)
+        match self.spec.origin:
+            case FromBase():
+                in_order = partitioning is None
+            case Altered() as altered if (were := altered.conversion.old.partitioning) is not None:
+                keeps = altered.conversion.removed is not None  # those of a partition, or of all others
+                in_order = in_order and (keeps or were == partitioning)
+        before = [source._arrivals for source in self.sources if source._arrivals is not None]
+        return Arrivals(in_order=in_order and all(rows.in_order for rows in before),
+                        only_inserted=only_inserted and not isinstance(self.spec.origin, FromBase | Exchanged)
+                        and all(rows.only_inserted for rows in before))
 
     @property
     def is_changed(self) -> bool:

@@ -24,6 +24,7 @@ from applier.apply.tables.logged_table import TableReading
 from applier.apply.witnessed import Witnessed, together
 from applier.binlog.rows.changes import Changes, ImageLayouts
 from applier.binlog.rows.image_pointers import layouts_of
+from applier.columns.defaults import depends_on_session
 from applier.columns.table_key import table_key
 from applier.errors import ApplierError
 from applier.io.mapping import MappedFile
@@ -51,6 +52,12 @@ def _is_numbered(column: Column) -> bool:
     return default is not None and default.kind == "expression" and sequence_of(default.text, "") is not None
 
 
+def _is_computed_anew(column: Column, definition: TableDefinition) -> bool:
+    """True if MariaDB's REPLACE may log a before-image with another value than the row has: it computes STORED columns
+    as in its own session (seen on 10.11)."""
+    return definition.flavour == "mariadb" and column.generated == "stored" and depends_on_session(column, definition)
+
+
 class UnitWitness:
     """The witness of one unit's rows. `images` are those that the unit's index compares by hashes, `files` has the
     memory of images."""
@@ -58,7 +65,8 @@ class UnitWitness:
     def __init__(self, definition: TableDefinition, files: list[MappedFile]) -> None:
         key = table_key(definition)
         self._names = {number: column.name for number, column in enumerate(definition.columns)
-                       if column.generated != "virtual" and not _is_numbered(column)}
+                       if column.generated != "virtual" and not _is_numbered(column)
+                       and not _is_computed_anew(column, definition)}
         self.images = ImageWitness(self._names, key.columns if key is not None else ())
         self._differences, generated = Differences(definition), GeneratedWitness(definition, files)
         self._generated = generated if generated.has_columns else None

@@ -17,7 +17,14 @@ import pyarrow.compute as pc
 from applier.columns.alter import numbers
 from applier.columns.alter.partitions import are_in
 from applier.columns.alter.versions import rows_that_hold
-from applier.columns.defaults import completed, default_scalar, generated_values, is_variable, sources
+from applier.columns.defaults import (
+    completed,
+    default_scalar,
+    depends_on_session,
+    generated_values,
+    is_variable,
+    sources,
+)
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.names import folded
 from applier.mysql.session import Session
@@ -44,8 +51,6 @@ _LONG = {name for name, entry in TYPES.items() if entry.prefix} | types_of(Famil
 """Types without a default if a table is altered in place."""
 
 
-_OF_SESSIONS = frozenset({"unix_timestamp", "from_unixtime", "monthname", "dayname", "date_format"})
-"""Functions, in lower case, that depend on the session's time zone or language."""
 _ALLOWED_AS_DATES = types_of(Family.DATE, Family.DATETIME, Family.TIME, Family.FLOATING)
 """Types whose values MariaDB makes dates of by ALLOW_INVALID_DATES where it copies them."""
 
@@ -96,7 +101,8 @@ class RowConverter:
             try:
                 return self._made(column, values, n)
             except SchemaError:
-                if column.name not in kept or self._depends_on_session(column):
+                if column.name not in kept or depends_on_session(
+                        column, self._conversion.new, self._conversion.sql_mode):
                     raise
                 return kept[column.name]
 
@@ -150,14 +156,6 @@ class RowConverter:
             return False
         old = self._conversion.old.columns[source] if source is not None else None
         return old is None or (old.generated, old.expression, old.type) != ("stored", column.expression, column.type)
-
-    def _depends_on_session(self, column: Column) -> bool:
-        """True if a generated column, computed again, may have another value in another session."""
-        names = sources(column, self._conversion.new)
-        if names & _OF_SESSIONS:
-            return True
-        bases = {"timestamp"} | ({"char"} if "PAD_CHAR_TO_FULL_LENGTH" in self._conversion.sql_mode else set())
-        return any(other.type.base in bases for other in self._conversion.new.columns if folded(other.name) in names)
 
     def _differs(self, rows: pa.Table, made: pa.Array | pa.ChunkedArray, source: int | None) -> bool:
         """True if a column's values change; an integer is the same in every size."""

@@ -21,7 +21,7 @@ from applier.schema.definition import TableDefinition
 from applier.schema.key_infos import clustered_key, is_innodb, key_collation
 from applier.schema.table_parts import Column
 from applier.sql.casting.members import member_numbers
-from keysearch.collation import equality_column, is_ordered
+from keysearch.collation import is_ordered, order_column
 
 _SORTED_AS_KEPT = BINARY | NUMBERS | TEMPORAL | {"year"}
 """Types that a server sorts as Arrow sorts a snapshot's values."""
@@ -31,8 +31,8 @@ _APPENDING = ("MYISAM", "MEMORY", "HEAP")
 
 @dataclasses.dataclass(frozen=True)
 class Arrivals:
-    """What is known about the insertion of a table's rows. in_order: a snapshot has them in that order, if no key sorts
-    them. only_inserted: into an empty table, and none was updated or deleted."""
+    """What is known about the insertion of a table's rows. in_order: a snapshot has those of each partition in that
+    order, if no key sorts them. only_inserted: into an empty table, and none was updated or deleted."""
 
     in_order: bool = True
     only_inserted: bool = False
@@ -47,8 +47,6 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
     key, sorts = clustered_key(definition), []
     columns: list[pa.Array | pa.ChunkedArray] = []
     if definition.partitioning is not None:
-        if key is None:
-            raise NotComputable("one partition after the other, each in the order of insertion")
         divide = subpartition_numbers if definition.partitioning.subpartition_by else partition_numbers
         columns.append(pa.array(divide(rows, definition, definition.partitioning)))
         sorts.append("ascending")
@@ -56,9 +54,10 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
         if (found := table_key(definition)) is not None:
             raise NotComputable(f"in the order of insertion, since key {found.choice.name} has no plain order")
         if not arrivals.in_order:
-            raise NotComputable("in the order of partitions that are gone")
-        return None
-    for part in key.parts:
+            raise NotComputable("in the order of partitions that are gone, or that updates moved them to")
+        if not columns:
+            return None
+    for part in () if key is None else key.parts:
         if part.column is None:
             raise NotComputable(f"by an expression, ({part.expression})")
         columns.append(_sortable(rows, definition.column(part.column), definition.flavour, part.length))
@@ -85,10 +84,9 @@ def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) 
         collation = key_collation(column, flavour)
         if collation is None or not is_ordered(collation):
             raise NotComputable(f"by the collation {collation} of {column.name}, whose order is not known")
-        # a trailing space sorts after a control character, and does not count otherwise
-        if pc.any(pc.match_substring_regex(values, "[\\x00-\\x1f]")).as_py():
+        if (sortable := order_column(values, collation)) is None:
             raise NotComputable(f"by {column.name}, which has control characters")
-        return equality_column(values, collation)
+        return sortable
     if base not in _SORTED_AS_KEPT or pa.types.is_string(values.type):
         raise NotComputable(f"by {column.name}, {column.type.sql()}, whose order is not that of its text")
     return values.cast(pa.int64()) if pa.types.is_duration(values.type) else values

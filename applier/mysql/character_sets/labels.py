@@ -31,13 +31,13 @@ def _of_text(member: str, charset: str) -> str:
         return decoded(member.data, charset)
     if member.isascii() or charset in _HAVE_ALL:
         return str(member)
-    known = _characters(charset) if charset in SINGLE_BYTE | MULTI_BYTE else range(0x10000)
+    known = characters_of(charset) if charset in SINGLE_BYTE | MULTI_BYTE else range(0x10000)
     return "".join(character if ord(character) in known or ord(character) in _UNDECODABLE else "?"
                    for character in member)
 
 
 @functools.cache
-def _characters(charset: str) -> frozenset[int]:
+def characters_of(charset: str) -> frozenset[int]:
     if charset in SINGLE_BYTE:
         return frozenset(single_byte_table(charset).tolist())
     codes = [bytes(code) for code in itertools.product(range(0x80, 0x100), range(0x21, 0x100))]

@@ -29,10 +29,10 @@ class StatementContext:
     `default_collations` are those of character sets without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
     makes a foreign key; `keeps_checks`: the server has CHECK constraints; `compiled_defaults`: CHARACTER SET DEFAULT
-    has the collation that MariaDB is compiled with (collations.compiles_defaults). `timestamp_us` is the statement's
-    time in microseconds UTC, 0 where none is known. `folds_names`: databases and tables are known by their names in
-    lower case. `charsets` are the character sets of literals; `foreign_key_checks`, `check_constraint_checks` and
-    `lc_time_names`, a number, are the session's.
+    has the collation that MariaDB is compiled with (collations.compiles_defaults); `sorts_descending`: DESC in a key
+    counts. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known. `folds_names`: databases
+    and tables are known by their names in lower case. `charsets` are the character sets of literals;
+    `foreign_key_checks`, `check_constraint_checks` and `lc_time_names`, a number, are the session's.
     """
 
     flavour: str = "mysql"
@@ -47,6 +47,7 @@ class StatementContext:
     inline_references: bool = False
     keeps_checks: bool = True
     compiled_defaults: bool = True
+    sorts_descending: bool = True
     timestamp_us: int = 0
     folds_names: bool = False
     charsets: ClientCharsets = field(default_factory=ClientCharsets)

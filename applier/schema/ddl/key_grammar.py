@@ -102,8 +102,8 @@ def _parse_part(cursor: Cursor) -> KeyPart:
         if cursor.accept("("):
             length = cursor.number()
             cursor.expect(")")
-    direction = cursor.accept_any("ASC", "DESC")
-    return KeyPart(name, length, direction == "DESC", expression)
+    is_descending = cursor.accept_any("ASC", "DESC") == "DESC" and cursor.context.sorts_descending
+    return KeyPart(name, length, is_descending, expression)
 
 
 def resolve_keys(words: Iterable[KeyWords], before: Sequence[Key], columns: Sequence[Column],

@@ -164,14 +164,14 @@ def altered_partitions(before: Partitioning | None,
 class Altered:
     """A definition after an ALTER. `sources[i]` is the number of the old column that became the i-th new one, None for
     an added one; `emptied`: no row is left; `removed`: the rows that are removed, by the old definition;
-    `first_number`: where an AUTO_INCREMENT column starts to number the rows; `ignores`: the details of ALTER
-    IGNORE."""
+    `first_number`: where an AUTO_INCREMENT column starts to number the rows, 0 if not given; `ignores`: the details of
+    ALTER IGNORE."""
 
     definition: TableDefinition
     sources: tuple[int | None, ...]
     emptied: bool = False
     removed: PartRows | None = None
-    first_number: int = 1
+    first_number: int = 0
     ignores: IgnoreConflicts | None = None
 
 
@@ -209,7 +209,7 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     emptied = not holds_rows(definition) or not holds_rows(altered) or any(True for _ in of_kind(actions, EmptyTable))
     return Altered(replace(altered, partitioning=partitioning, versioning=versioning,
                            first_number=said[-1] if said else definition.first_number),
-                   tuple(source for _, source in columns), emptied, removed, said[-1] if said else 1,
+                   tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
                    next(of_kind(actions, IgnoreConflicts), None))
 
 

@@ -31,12 +31,12 @@ _COPIES_OF = {
 class RowConversion:
     """A conversion of rows of `old` to rows of `new`: the i-th new column takes its values from the old one with the
     number `sources[i]`, None for an added one; rows of `removed` are removed, and the new rows must all belong to
-    `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position` and
-    `gtid` are its position in the log, `first_number` is where an AUTO_INCREMENT column starts, `numbering` the
-    session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP of MariaDB, `ignores`
-    has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks` and `lc_time_names` are the
-    session's, and `sequences` are the next numbers of a replica's sequences from which new columns take numbers, as far
-    as these are known."""
+    `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position`
+    and `gtid` are its position in the log, `first_number` is where an AUTO_INCREMENT column starts (0: not given),
+    `numbering` the session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP
+    of MariaDB, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks`
+    and `lc_time_names` are the session's, and `sequences` are the next numbers of a replica's sequences from which
+    new columns take numbers, as far as these are known."""
 
     old: TableDefinition
     new: TableDefinition
@@ -50,7 +50,7 @@ class RowConversion:
     gtid: str | None = None
     removed: PartRows | None = None
     required: PartRows | None = None
-    first_number: int = 1
+    first_number: int = 0
     numbering: tuple[int, int] = (1, 1)
     end_of_time: int = ENDS_OF_TIME[0]
     ignores: IgnoreConflicts | None = None
@@ -134,13 +134,14 @@ class RowConversion:
 
 def same_to_rows(old: TableDefinition, new: TableDefinition) -> bool:
     """True if rows, and code that finds rows, see no difference between two definitions of a table: only plain keys
-    differ, and foreign keys that change no rows. MariaDB has literals of generated columns in the table's set."""
+    differ, and foreign keys that change no rows. Expressions make text in the table's character set."""
     def seen(definition: TableDefinition) -> tuple[object, ...]:
         keys = in_server_order(definition.keys, definition.columns)
         unique = tuple(key for key in keys if key.kind in ("primary", "unique"))
         cascading = [replace(key, name="") for key in definition.foreign_keys if key.cascades]
-        has_literals = any(not (column.expression or "").isascii() for column in definition.columns)
-        charset = definition.charset if has_literals and definition.flavour == "mariadb" else None
+        computes = any(column.generated or (column.default is not None and column.default.kind == "expression")
+                       for column in definition.columns)
+        charset = definition.charset if computes else None
         return definition.full_name, definition.columns, unique, cascading, definition.versioning is None, charset
 
     return seen(old) == seen(new)

@@ -42,6 +42,7 @@ from applier.schema.history.table_versions import (
     TableVersion,
     TableVersions,
 )
+from applier.schema.key_infos import sorts_descending
 from applier.schema.name_case import CaseEvidence, folded_table
 from applier.schema.versioning import end_of_time
 from applier.sql.tokens import split_statements
@@ -85,6 +86,7 @@ class SchemaHistory:
         self._inline_references = honours_inline_references(flavour, server_version)
         self._keeps_checks = keeps_checks(flavour, server_version)
         self._compiled_defaults = compiles_defaults(server_version)
+        self._sorts_descending = sorts_descending(flavour, server_version)
         self._system_time_zone, self.server_version = system_time_zone, server_version
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
@@ -292,4 +294,5 @@ class SchemaHistory:
     def _parse(self, sql: str, **session: Any) -> list[SchemaChange]:
         return parse_statement(sql, flavour=self.flavour, databases=self._databases,
                                inline_references=self._inline_references, keeps_checks=self._keeps_checks,
-                               compiled_defaults=self._compiled_defaults, folds_names=self.folds_names, **session)
+                               compiled_defaults=self._compiled_defaults, sorts_descending=self._sorts_descending,
+                               folds_names=self.folds_names, **session)

@@ -7,7 +7,10 @@ from __future__ import annotations
 import itertools
 import re
 
-from applier.mysql.types import INTEGERS, MEMBERS, ColumnType
+import pyarrow as pa
+
+from applier.errors import NotComputable
+from applier.mysql.types import INTEGERS, MEMBERS, ColumnType, arrow_type
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.schema.checks import is_json, json_check
 from applier.schema.ddl.type_grammar import recoded_labels
@@ -15,12 +18,13 @@ from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import is_hashed
 from applier.schema.table_parts import Column
 from applier.schema.undecodable import shown_members
-from applier.sql.evaluator import differs_by_row
+from applier.sql.evaluator import Typed, differs_by_row, evaluate
 
 _DEPENDS = re.compile(r"\bFOREIGN\s+KEY\b|\bREFERENCES\b", re.IGNORECASE)
 _NO_KEY = re.compile(r"\bDROP\s+FOREIGN\s+KEY\b", re.IGNORECASE)
 _NOTHING = re.compile(r"ALTER TABLE (\w+ )?(\. )?(\w+ )?((ALGORITHM|LOCK) =? ?\w+[ ,]*)+;?", re.IGNORECASE)
 """An ALTER TABLE without actions, which MariaDB does not execute by copying rows."""
+_CONVERTS = re.compile(r"\bCONVERT\s+TO\b", re.IGNORECASE)
 _REBUILDS = re.compile(r"\b(FORCE|ENGINE|CONVERT)\b", re.IGNORECASE)
 _SHORT = 255
 _SHORTEST = 127
@@ -45,6 +49,8 @@ def is_in_place(conversion: RowConversion) -> bool:
             return False
         if source is not None and not _keeps_its_form(old.columns[source], column, conversion):
             return False
+    if _recodes_functional_part(conversion):
+        return False
     copies = _copies_in_mysql if new.flavour == "mysql" else _copies_in_mariadb
     if any(copies(conversion, column, source) for column, source in zip(new.columns, conversion.sources, strict=True)):
         return False
@@ -61,6 +67,29 @@ def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | No
     if source is None:
         return column.default is not None and column.default.kind == "expression"
     return _loses_null(conversion, column, source) and "STRICT" not in conversion.sql_mode
+
+
+def _recodes_functional_part(conversion: RowConversion) -> bool:
+    """True if CONVERT TO CHARACTER SET changes the character set of the hidden VIRTUAL column of a functional key part.
+    An expression that is not known counts as text."""
+    old, new = conversion.old, conversion.new
+    if not _CONVERTS.search(conversion.words):
+        return False
+
+    def without_rows(name: str) -> Typed:
+        kind = old.column(name).type
+        return pa.nulls(0, arrow_type(kind)), kind
+
+    for expression in (part.expression for key in old.keys if key in new.keys for part in key.parts):
+        if expression is None:
+            continue
+        try:
+            charset = evaluate(expression, without_rows, 0, conversion.session).type.charset
+        except NotComputable:
+            return True
+        if charset not in (None, new.charset):
+            return True
+    return False
 
 
 def _copies_in_mariadb(conversion: RowConversion, column: Column, source: int | None) -> bool:

@@ -84,10 +84,18 @@ def copied(values: pa.Array, old: ColumnType, new: ColumnType, session: Session)
 
 def renamed(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:
     """Members of an ENUM or a SET that keep their numbers, by their new labels."""
-    names = dict(zip(old.members, new.members, strict=False))
+    names: dict[str, str | None] = {}
+    for label, name in zip(old.members, new.members, strict=False):
+        names[label] = name if names.get(label, name) == name else None
+
+    def named(label: str) -> str:
+        if (name := names[label]) is None:
+            raise NotComputable(f"{label!r} is the label of several members")
+        return name
+
     if new.base == "enum":
-        return by_distinct(values, lambda label: names.get(label, ""))
-    return by_distinct(values, lambda text: ",".join(names[label] for label in text.split(",")) if text else "")
+        return by_distinct(values, lambda label: named(label) if label in names else "")
+    return by_distinct(values, lambda text: ",".join(map(named, text.split(","))) if text else "")
 
 
 def _of_bits(bits: int, new: ColumnType) -> str:
@@ -119,12 +127,18 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
 
 def member_numbers(values: pa.Array, old: ColumnType) -> pa.Array:
-    """Return the members' numbers, as stored in the table's rows."""
-    by_label = {member: number for number, member in reversed(list(enumerate(old.members)))}
+    """Return the members' numbers, as stored in the table's rows. Raises NotComputable for a label that several members
+    have, as those with characters that a client's character set lacks."""
+    by_label = {member: number for number, member in enumerate(old.members)}
+
+    def number_of(label: str) -> int:
+        if old.members.count(label) > 1:
+            raise NotComputable(f"{label!r} is the label of several members")
+        return by_label[label]
+
     if old.base == "enum":
-        numbered = by_distinct(values, lambda label: by_label.get(label, -1) + 1, pa.int64())
+        numbered = by_distinct(values, lambda label: number_of(label) + 1 if label in by_label else 0, pa.int64())
     else:
-        numbered = by_distinct(
-            values, lambda text: sum(1 << by_label[label] for label in text.split(",")) if text else 0,
-            pa.decimal128(20, 0))
+        numbered = by_distinct(values, lambda text: sum(1 << number_of(label) for label in text.split(","))
+                               if text else 0, pa.decimal128(20, 0))
     return numbered if pa.types.is_integer(numbered.type) else pc.cast(numbered, pa.decimal128(38, 0))

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS, MEMBERS, NETWORK, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.values import convert_values
 from applier.sql.functions import searches
@@ -285,18 +285,30 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
                    constant=left.constant and right.constant, is_column=False, is_choice=True)
 
 
-def _days_of_texts(arguments: Arguments, session: Session) -> Arguments:
-    """Constant texts that are days as dates, if all other values are dates."""
-    if {value.type.base for value in arguments if not value.is_text} != {"date"} or not all(
-            value.constant and re.fullmatch(r"[12]\d{3}-\d\d-\d\d", value.values[0].as_py() or "")
-            for value in arguments if value.is_text):
+def _days_among(arguments: Arguments, session: Session) -> Arguments:
+    """Dates beside dates with a time, or beside texts, as values of one type: the texts as dates, without their time
+    if there is no time among the dates. A time has as many digits as any of them; a text that is no literal has six."""
+    dates = [value for value in arguments if value.type.base in DATES]
+    kinds = {value.type.base for value in arguments if not value.is_text}
+    if not dates or not kinds <= DATES or len({value.type for value in arguments}) == 1:
         return arguments
-    date = ColumnType("date")
-    made = [replace(value, values=convert_values(value.values, value.type, date, session), type=date)
-            if value.is_text else value for value in arguments]
-    if any(zero_dates.has_any(value.values) for value in made):
-        raise NotComputable("an invalid date compared")
+    has_time = kinds != {"date"}
+    digits = max(_digits_of_second(value) for value in arguments) if has_time else 0
+    type_ = ColumnType("datetime", fsp=digits) if has_time else ColumnType("date")
+    made = [replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
+            for value in arguments]
+    for value, before in zip(made, arguments, strict=True):
+        if value.values.null_count > before.values.null_count or zero_dates.has_any(value.values):
+            raise NotComputable("an invalid date compared")
     return made
+
+
+def _digits_of_second(value: Value) -> int:
+    if not value.is_text:
+        return value.type.fsp or 0
+    if not value.constant:
+        return 6
+    return len((value.values[0].as_py() or "").partition(".")[2])
 
 
 def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -305,7 +317,7 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     one."""
     if any(value.is_null for value in arguments):
         return Value(pa.nulls(1), NULL, constant=True)
-    arguments = _days_of_texts(arguments, session)
+    arguments = _days_among(arguments, session)
     kinds = {value.type.base for value in arguments}
     are_strings = [value.is_text or value.type.base in (*MEMBERS, *BINARY) for value in arguments]
     if any(are_strings) and not all(are_strings) and session.flavour == "mariadb" and not kinds & {*TEMPORAL}:

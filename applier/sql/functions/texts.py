@@ -34,6 +34,7 @@ from applier.sql.values import (
     common_charset,
     numbers,
     one,
+    shown_bytes,
     together,
     whole_number,
 )
@@ -118,7 +119,8 @@ def _unhex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     def data(text: str) -> bytes | None:
         return bytes.fromhex(text.zfill(-(-len(text) // 2) * 2)) if _DIGITS.fullmatch(text) else None
 
-    return Value(by_distinct(as_text(value, session), data, pa.binary()), BYTES, value.constant)
+    text = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
+    return Value(by_distinct(text, data, pa.binary()), BYTES, value.constant)
 
 
 def _digest(name: str) -> Function:
@@ -138,11 +140,15 @@ def _digest(name: str) -> Function:
 
 def _oracle_concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """The texts that are not NULL; NULL if all are."""
-    texts, type_ = _texts(arguments, session)
+    if any(value.type.base in BINARY for value in arguments):
+        texts, type_ = [Value(as_bytes(value, session), BYTES, value.constant) for value in arguments], BYTES
+    else:
+        texts, type_ = _texts(arguments, session)
     arrays = together(texts, n)
-    made = pc.binary_join_element_wise(*(pc.fill_null(array, "") for array in arrays), "")
+    filled = (pc.fill_null(array, pa.scalar("").cast(array.type)) for array in arrays)
+    made = pc.binary_join_element_wise(*filled, pa.scalar("").cast(arrays[0].type))
     is_text = reduce(pc.or_, (array.is_valid() for array in arrays))
-    return Value(pc.if_else(is_text, made, pa.scalar(None, pa.string())), type_, all(value.constant for value in texts))
+    return Value(pc.if_else(is_text, made, pa.scalar(None, made.type)), type_, all(value.constant for value in texts))
 
 
 def _oracle_substring(text: pa.Array, start: Decimal, *count: Decimal) -> pa.Array:

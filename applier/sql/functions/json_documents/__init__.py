@@ -1,3 +1,3 @@
 """Functions of JSON documents."""
 
-__all__ = ["document_changes", "documents"]
+__all__ = ["loose_documents"]

@@ -28,7 +28,20 @@ from applier.sql.casting.values import convert_values
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.json_documents.document_nodes import Node, found, parsed
 from applier.sql.nodes import Call
-from applier.sql.values import BOOL, JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, together, truth
+from applier.sql.values import (
+    BOOL,
+    JSON,
+    TEXT,
+    Arguments,
+    Function,
+    Value,
+    as_text,
+    numbers,
+    one,
+    shown_bytes,
+    together,
+    truth,
+)
 from jsondiff.normalize import normalize
 from jsondiff.path import Path, PathError
 from jsondiff.path import parse as parse_path
@@ -55,8 +68,10 @@ def as_documents(value: Value, session: Session) -> pa.Array:
 
 def paths_of(arguments: Arguments) -> list[Path]:
     """Return the paths that arguments of a JSON function name. Raises NotComputable for text that is not a path."""
+    texts = [Value(shown_bytes(value), TEXT, value.constant) if value.type.base in BINARY else value
+             for value in arguments]
     try:
-        return [parse_path(str(one(value))) for value in arguments]
+        return [parse_path(str(one(value))) for value in texts]
     except PathError as error:
         raise NotComputable(f"a path: {error}") from None
 
@@ -132,11 +147,10 @@ def _valid(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
     if value.type.base == "json" and session.flavour == "mysql":
         return truth(pc.if_else(value.values.is_valid(), True, pa.scalar(None, pa.bool_())), constant=value.constant)
-    if value.type.base != "json" and not value.is_text:
+    if value.type.base != "json" and not value.is_text and session.flavour == "mysql":
         raise NotComputable("JSON_VALID of a value that is not a document")
-
-    return truth(by_distinct(value.values, is_document if session.flavour == "mariadb" else _is_json, pa.bool_()),
-                 constant=value.constant)
+    is_valid = is_document if session.flavour == "mariadb" else _is_json
+    return truth(by_distinct(as_text(value, session), is_valid, pa.bool_()), constant=value.constant)
 
 
 def _is_json(text: str) -> bool:

@@ -1,0 +1,54 @@
+"""Documents that are no values of JSON columns, as MariaDB takes them.
+
+Bytes are text of the character set binary, as literals are in such a table; what a function makes of such a document is
+bytes, too. Of text in which no document begins, functions make NULL. Judged by MariaDB 10.5, 10.11 and 11.8.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY
+from applier.sql.functions.json_documents import document_changes, documents
+from applier.sql.nodes import Call
+from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, shown_bytes, together
+
+_FROM_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_QUOTE", "MEMBER OF"})
+"""Functions whose first argument is no document."""
+_OF_ANY_TEXT = frozenset({"JSON_VALID", "JSON_UNQUOTE", "JSON_EXISTS"})
+"""Functions that have a value for text that is no document."""
+_BEGINS = r'^[ \t\n\r]*[{\["\-0-9tfn]'
+
+
+def _of_text(name: str, function: Function) -> Function:
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        if session.flavour == "mysql" or not arguments:
+            return function(arguments, call, session, n)
+        [document, *_] = arguments
+        if document.type.base in BINARY:
+            arguments = [_text(value) for value in arguments]
+        begins = None
+        if name not in _OF_ANY_TEXT and arguments[0].is_text:
+            begins = pc.match_substring_regex(arguments[0].values, _BEGINS)
+            readable = pc.if_else(begins, arguments[0].values, "null")
+            arguments = [Value(readable, arguments[0].type, document.constant), *arguments[1:]]
+        made = function(arguments, call, session, n)
+        if begins is not None and pc.any(pc.invert(begins)).as_py():
+            of_rows = together([Value(begins, made.type, document.constant), made], n)
+            made = Value(pc.if_else(of_rows[0], of_rows[1], None), made.type, made.constant and document.constant)
+        if document.type.base in BINARY and pa.types.is_string(made.values.type):
+            made = Value(made.values.cast(pa.binary()), BYTES, made.constant, is_loose=document.is_loose)
+        return made
+
+    return computed
+
+
+def _text(value: Value) -> Value:
+    return Value(shown_bytes(value), TEXT, value.constant) if value.type.base in BINARY else value
+
+
+FUNCTIONS: dict[str, Function] = {
+    name: function if name in _FROM_PARTS else _of_text(name, function)
+    for name, function in (documents.FUNCTIONS | document_changes.FUNCTIONS).items()}
