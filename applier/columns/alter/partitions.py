@@ -191,7 +191,7 @@ def _scalar(text: str, column: Column, definition: TableDefinition) -> pa.Scalar
     """A literal as a value of the column."""
     default = Default("null") if text == "NULL" else Default("expression", text)
     try:
-        return default_scalar(replace(column, default=default), definition)
+        return default_scalar(replace(column, default=default, generated=None, expression=None), definition)
     except SchemaError as error:
         raise NotComputable(f"{text} for column {column.name}: {error.message}") from None
 

@@ -147,8 +147,7 @@ def _comparable_texts(arguments: Arguments, name: str, session: Session, n: int)
         collation = searches.collation_between(arguments, session)
     except NotComputable:
         return searches.equal_in_all(arguments, session, n)
-    texts = [Value(as_text(value, session), TEXT, value.constant) for value in arguments]
-    return [equality_column(array, collation) for array in together(texts, n)]
+    return [equality_column(array, collation) for array in together(searches.compared_texts(arguments, session), n)]
 
 
 def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:
@@ -203,7 +202,7 @@ def _one_of(arguments: Arguments, session: Session) -> tuple[list[Value], Column
         elif type_ is BYTES:
             values = as_bytes(value, session)
         elif type_.base == "longtext":
-            values = as_text(value, session)
+            values = as_text(value, session, type_.charset)
         elif type_.base in NETWORK:
             values = convert_values(value.values, value.type, type_, session)
         else:

@@ -13,11 +13,13 @@ from applier.errors import NotComputable
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import SINGLE_BYTE, by_distinct
 from applier.sql.nodes import Call
 from applier.sql.values import Arguments, Function, Value, as_text, collation_of, common_charset, is_ascii, text_type
 
 _AGREED = (range(0x180), range(0x386, 0x3CF), range(0x400, 0x482), range(0x1E00, 0x1E96))
+_CODES, _CASELESS = "[\\x{F700}-\\x{F7FF}]", SINGLE_BYTE - {"dec8"}
+"""Codes without a character of their own (`exact_text`), which in these sets have one case."""
 _LATIN1 = range(0xC0, 0xFF)
 """The letters that latin1 has in both cases."""
 
@@ -50,11 +52,13 @@ def _in_case(*, upper: bool) -> Function:
         [value] = arguments
         if value.type.base in BINARY:
             return value
-        text, charset, collation = as_text(value, session), common_charset(arguments), collation_of(arguments)
+        charset, collation = common_charset(arguments), collation_of(arguments)
+        text = as_text(value, session, charset)
         type_ = text_type(charset, collation)
         if "turkish" in (collation or "") or "_tr_" in (collation or ""):
             raise NotComputable("the case of text in Turkish")
-        if is_ascii(text):
+        letters_of_set = pc.replace_substring_regex(text, _CODES, "") if charset in _CASELESS else text
+        if is_ascii(letters_of_set):
             return Value((pc.ascii_upper if upper else pc.ascii_lower)(text), type_, value.constant)
         letters = _KNOWN.get((charset or "", upper))
         if letters is None:
