@@ -62,7 +62,9 @@ def cast(value: Value, call: Call, session: Session) -> Value:
         if value.type.base in BINARY:
             value = Value(shown_bytes(value), TEXT, value.constant)
         made = _in_charset(value, of_charset[2].lower(), session)
-        return replace(made, values=pc.utf8_slice_codeunits(made.values, 0, int(of_charset[1]))) if of_charset[1] else made
+        if of_charset[1]:
+            made = replace(made, values=pc.utf8_slice_codeunits(made.values, 0, int(of_charset[1])))
+        return made
     match = _TYPE.fullmatch(call.word)
     if match is None or match[1] not in _CASTS:
         raise NotComputable(f"CAST to {call.word}")

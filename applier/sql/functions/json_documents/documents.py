@@ -427,8 +427,8 @@ def _misread(value: Value) -> pa.Array:
 
 
 def _shown_text(value: Value, session: Session) -> pa.Array:
-    """A value's text as a SELECT shows it. Raises NotComputable for codes that MariaDB makes NULL, or not: those without
-    a character of their own, and backslashes of East Asian sets."""
+    """A value's text as a SELECT shows it. Raises NotComputable for codes that MariaDB may make NULL: those without a
+    character of their own, and backslashes of East Asian sets."""
     text = as_text(value, session)
     if session.flavour == "mariadb" and value.is_text and (not text.equals(value.values) or (
             value.type.charset in MULTI_BYTE and pc.any(pc.match_substring(text, "\\")).as_py())):
