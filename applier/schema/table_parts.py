@@ -21,7 +21,8 @@ class Default:
     """A column's DEFAULT clause.
 
     `kind` says what `text` is: "null" (nothing), "string" (the characters), "number" (its digits as written), "bytes"
-    (hexadecimal digits, of b'…', 0x…, and MySQL's X'…'), "now" (CURRENT_TIMESTAMP, with its precision), "expression" (SQL).
+    (hexadecimal digits, of b'…', 0x… and MySQL's X'…'), "now" (CURRENT_TIMESTAMP, with its precision), "expression"
+    (SQL).
     A TIMESTAMP's literal is kept in UTC, or as "local" where the log says only that it is in the server's own zone.
     """
 

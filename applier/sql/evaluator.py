@@ -157,7 +157,8 @@ class Evaluator:
         try:
             if isinstance(node, Literal):
                 made = _LITERALS[node.kind](node, self._session)
-                return replace(made, digits=node.is_number) if made.digits and self._session.flavour == "mariadb" else made
+                is_told_by_form = made.digits and self._session.flavour == "mariadb"
+                return replace(made, digits=node.is_number) if is_told_by_form else made
             return self._named(node) if isinstance(node, Name) else self._called(node)
         except (pa.ArrowException, ValueError, TypeError, IndexError, ArithmeticError) as error:
             raise NotComputable(str(error).partition("\n")[0]) from None

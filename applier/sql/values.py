@@ -38,11 +38,12 @@ WHOLE = pa.decimal128(38, 0)
 @dataclass(frozen=True)
 class Value:
     """`values` has one for each row, or, if `constant`, one for all of them. `digits`: it was written in hexadecimal
-    digits or bits, which are a number where one is needed; None if that is unknown: in MariaDB 0x41 is a number, X'41' is
-    not, and definitions of older versions do not distinguish them. `shows`: the number of decimals that a number is shown
-    with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE; `is_loose`:
-    it is bytes of a literal or made by a function, which are text beside a column's text. `shown`: the text that a
-    column has of each value, where `type` does not tell how many digits that has; functions have it if `in_text`."""
+    digits or bits, which are a number where one is needed; None if that is unknown: in MariaDB 0x41 is a number, X'41'
+    is not, and definitions of older versions do not distinguish them. `shows`: the number of decimals that a number is
+    shown with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE;
+    `is_loose`: it is bytes of a literal or made by a function, which are text beside a column's text. `shown`: the text
+    that a column has of each value, where `type` does not tell how many digits that has; functions have it if
+    `in_text`."""
 
     values: pa.Array
     type: ColumnType

@@ -236,7 +236,7 @@ def _in_bases(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     if len(arguments) != 3:
         raise NotComputable("CONV of so many arguments")
     value, *bases = arguments[0], *(whole_numbers(base, session) for base in arguments[1:])
-    if value.type.base == "bit" or (value.digits and session.flavour == "mysql"):  # whose number it is, whatever the base
+    if value.type.base == "bit" or (value.digits and session.flavour == "mysql"):  # a number, whatever the base
         value, bases[0] = numbers(as_number(value, session), constant=value.constant), constant_of(
             pa.scalar(Decimal(10), WHOLE), WHOLE_NUMBER)
     read = as_text(value, session).cast(pa.binary()) if value.is_text else as_bytes(value, session)

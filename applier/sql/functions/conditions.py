@@ -229,12 +229,12 @@ def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
 def _coalesce(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     made, type_ = _one_of(arguments, session)
     texts = _shown_texts(made)
-    return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made), _digits(made), made[0].shows,
-                 is_choice=True, shown=pc.coalesce(*together(texts, n)) if texts else None)
+    return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made), _digits(made),
+                 made[0].shows, is_choice=True, shown=pc.coalesce(*together(texts, n)) if texts else None)
 
 
 def _digits(values: list[Value]) -> bool | None:
-    """None if one of the values is hexadecimal digits: whether those count as a number depends on where the choice is."""
+    """None if one of the values is hexadecimal digits, which are a number or text by the place of the choice."""
     return None if any(value.digits is None for value in values) else False
 
 

@@ -151,3 +151,253 @@ ALTER TABLE q TRUNCATE PARTITION b
 CREATE TABLE r (n INT) PARTITION BY RANGE (n) (PARTITION a VALUES LESS THAN (0x41), PARTITION b VALUES LESS THAN MAXVALUE)
 INSERT INTO r VALUES (64), (65)
 ALTER TABLE r TRUNCATE PARTITION b
+
+-- partitions-of-text
+SET sql_mode=''
+CREATE TABLE k_utf8mb4_0900_ai_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_0900_ai_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_0900_ai_ci TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_0900_ai_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_0900_ai_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_0900_ai_ci TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_0900_ai_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_0900_ai_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_0900_ai_ci TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_0900_ai_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci)
+ALTER TABLE k_utf8mb4_0900_ai_ci EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_0900_ai_ci
+UPDATE x_utf8mb4_0900_ai_ci SET id = id + 100
+CREATE TABLE k_utf8mb4_0900_as_cs (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_as_cs) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_0900_as_cs VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_0900_as_cs TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_0900_as_cs (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_as_cs) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_0900_as_cs VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_0900_as_cs TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_0900_as_cs (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_as_cs) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_0900_as_cs VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_0900_as_cs TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_0900_as_cs (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_as_cs)
+ALTER TABLE k_utf8mb4_0900_as_cs EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_0900_as_cs
+UPDATE x_utf8mb4_0900_as_cs SET id = id + 100
+CREATE TABLE k_utf8mb4_0900_bin (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin) PARTITION BY LINEAR KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_0900_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_0900_bin TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_0900_bin (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_0900_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_0900_bin TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_0900_bin (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_0900_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_0900_bin TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_0900_bin (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin)
+ALTER TABLE k_utf8mb4_0900_bin EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_0900_bin
+UPDATE x_utf8mb4_0900_bin SET id = id + 100
+CREATE TABLE k_utf8mb4_general_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci) PARTITION BY KEY ALGORITHM=1 (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_general_ci TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_general_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_general_ci TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_general_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_general_ci TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_general_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci)
+ALTER TABLE k_utf8mb4_general_ci EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_general_ci
+UPDATE x_utf8mb4_general_ci SET id = id + 100
+CREATE TABLE k_utf8mb4_unicode_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_unicode_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_unicode_ci TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_unicode_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_unicode_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_unicode_ci TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_unicode_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_unicode_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_unicode_ci TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_unicode_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci)
+ALTER TABLE k_utf8mb4_unicode_ci EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_unicode_ci
+UPDATE x_utf8mb4_unicode_ci SET id = id + 100
+CREATE TABLE k_utf8mb4_bin (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin) PARTITION BY LINEAR KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_bin TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_bin (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_bin TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_bin (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_bin TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_bin (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin)
+ALTER TABLE k_utf8mb4_bin EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_bin
+UPDATE x_utf8mb4_bin SET id = id + 100
+CREATE TABLE k_utf8mb3_general_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb3_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb3_general_ci TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb3_general_ci (id INT, v CHAR(30) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb3_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb3_general_ci TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb3_general_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb3_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb3_general_ci TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb3_general_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci)
+ALTER TABLE k_utf8mb3_general_ci EXCHANGE PARTITION p2 WITH TABLE x_utf8mb3_general_ci
+UPDATE x_utf8mb3_general_ci SET id = id + 100
+CREATE TABLE k_latin1_swedish_ci (id INT, v CHAR(30) CHARACTER SET latin1 COLLATE latin1_swedish_ci) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_latin1_swedish_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_latin1_swedish_ci TRUNCATE PARTITION p1
+CREATE TABLE m_latin1_swedish_ci (id INT, v VARCHAR(40) CHARACTER SET latin1 COLLATE latin1_swedish_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_latin1_swedish_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_latin1_swedish_ci TRUNCATE PARTITION p1
+CREATE TABLE r_latin1_swedish_ci (id INT, v CHAR(30) CHARACTER SET latin1 COLLATE latin1_swedish_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_latin1_swedish_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_latin1_swedish_ci TRUNCATE PARTITION p1
+CREATE TABLE x_latin1_swedish_ci (id INT, v CHAR(30) CHARACTER SET latin1 COLLATE latin1_swedish_ci)
+ALTER TABLE k_latin1_swedish_ci EXCHANGE PARTITION p2 WITH TABLE x_latin1_swedish_ci
+UPDATE x_latin1_swedish_ci SET id = id + 100
+CREATE TABLE k_latin1_bin (id INT, v VARCHAR(40) CHARACTER SET latin1 COLLATE latin1_bin) PARTITION BY LINEAR KEY (v) PARTITIONS 5
+INSERT INTO k_latin1_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_latin1_bin TRUNCATE PARTITION p1
+CREATE TABLE m_latin1_bin (id INT, v CHAR(30) CHARACTER SET latin1 COLLATE latin1_bin) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_latin1_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_latin1_bin TRUNCATE PARTITION p1
+CREATE TABLE r_latin1_bin (id INT, v VARCHAR(40) CHARACTER SET latin1 COLLATE latin1_bin) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_latin1_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_latin1_bin TRUNCATE PARTITION p1
+CREATE TABLE x_latin1_bin (id INT, v VARCHAR(40) CHARACTER SET latin1 COLLATE latin1_bin)
+ALTER TABLE k_latin1_bin EXCHANGE PARTITION p2 WITH TABLE x_latin1_bin
+UPDATE x_latin1_bin SET id = id + 100
+CREATE TABLE k_cp1251_general_ci (id INT, v CHAR(30) CHARACTER SET cp1251 COLLATE cp1251_general_ci) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_cp1251_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_cp1251_general_ci TRUNCATE PARTITION p1
+CREATE TABLE m_cp1251_general_ci (id INT, v VARCHAR(40) CHARACTER SET cp1251 COLLATE cp1251_general_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_cp1251_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_cp1251_general_ci TRUNCATE PARTITION p1
+CREATE TABLE r_cp1251_general_ci (id INT, v CHAR(30) CHARACTER SET cp1251 COLLATE cp1251_general_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_cp1251_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_cp1251_general_ci TRUNCATE PARTITION p1
+CREATE TABLE x_cp1251_general_ci (id INT, v CHAR(30) CHARACTER SET cp1251 COLLATE cp1251_general_ci)
+ALTER TABLE k_cp1251_general_ci EXCHANGE PARTITION p2 WITH TABLE x_cp1251_general_ci
+UPDATE x_cp1251_general_ci SET id = id + 100
+CREATE TABLE k_greek_general_ci (id INT, v VARCHAR(40) CHARACTER SET greek COLLATE greek_general_ci) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_greek_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_greek_general_ci TRUNCATE PARTITION p1
+CREATE TABLE m_greek_general_ci (id INT, v CHAR(30) CHARACTER SET greek COLLATE greek_general_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_greek_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_greek_general_ci TRUNCATE PARTITION p1
+CREATE TABLE r_greek_general_ci (id INT, v VARCHAR(40) CHARACTER SET greek COLLATE greek_general_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_greek_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_greek_general_ci TRUNCATE PARTITION p1
+CREATE TABLE x_greek_general_ci (id INT, v VARCHAR(40) CHARACTER SET greek COLLATE greek_general_ci)
+ALTER TABLE k_greek_general_ci EXCHANGE PARTITION p2 WITH TABLE x_greek_general_ci
+UPDATE x_greek_general_ci SET id = id + 100
+CREATE TABLE k_ascii_general_ci (id INT, v CHAR(30) CHARACTER SET ascii COLLATE ascii_general_ci) PARTITION BY LINEAR KEY (v) PARTITIONS 5
+INSERT INTO k_ascii_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_ascii_general_ci TRUNCATE PARTITION p1
+CREATE TABLE m_ascii_general_ci (id INT, v VARCHAR(40) CHARACTER SET ascii COLLATE ascii_general_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_ascii_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_ascii_general_ci TRUNCATE PARTITION p1
+CREATE TABLE r_ascii_general_ci (id INT, v CHAR(30) CHARACTER SET ascii COLLATE ascii_general_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_ascii_general_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_ascii_general_ci TRUNCATE PARTITION p1
+CREATE TABLE x_ascii_general_ci (id INT, v CHAR(30) CHARACTER SET ascii COLLATE ascii_general_ci)
+ALTER TABLE k_ascii_general_ci EXCHANGE PARTITION p2 WITH TABLE x_ascii_general_ci
+UPDATE x_ascii_general_ci SET id = id + 100
+CREATE TABLE k_utf8mb4_nopad_bin (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_nopad_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_nopad_bin TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_nopad_bin (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_nopad_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_nopad_bin TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_nopad_bin (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_nopad_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_nopad_bin TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_nopad_bin (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin)
+ALTER TABLE k_utf8mb4_nopad_bin EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_nopad_bin
+UPDATE x_utf8mb4_nopad_bin SET id = id + 100
+CREATE TABLE k_utf8mb4_general_nopad_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_nopad_ci) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_general_nopad_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_general_nopad_ci TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_general_nopad_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_nopad_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_general_nopad_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_general_nopad_ci TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_general_nopad_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_nopad_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_general_nopad_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_general_nopad_ci TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_general_nopad_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_nopad_ci)
+ALTER TABLE k_utf8mb4_general_nopad_ci EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_general_nopad_ci
+UPDATE x_utf8mb4_general_nopad_ci SET id = id + 100
+CREATE TABLE k_utf8mb4_unicode_nopad_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_nopad_ci) PARTITION BY LINEAR KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_unicode_nopad_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_unicode_nopad_ci TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_unicode_nopad_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_nopad_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_unicode_nopad_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_unicode_nopad_ci TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_unicode_nopad_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_nopad_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_unicode_nopad_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_unicode_nopad_ci TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_unicode_nopad_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_nopad_ci)
+ALTER TABLE k_utf8mb4_unicode_nopad_ci EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_unicode_nopad_ci
+UPDATE x_utf8mb4_unicode_nopad_ci SET id = id + 100
+CREATE TABLE k_latin1_swedish_nopad_ci (id INT, v CHAR(30) CHARACTER SET latin1 COLLATE latin1_swedish_nopad_ci) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_latin1_swedish_nopad_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_latin1_swedish_nopad_ci TRUNCATE PARTITION p1
+CREATE TABLE m_latin1_swedish_nopad_ci (id INT, v VARCHAR(40) CHARACTER SET latin1 COLLATE latin1_swedish_nopad_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_latin1_swedish_nopad_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_latin1_swedish_nopad_ci TRUNCATE PARTITION p1
+CREATE TABLE r_latin1_swedish_nopad_ci (id INT, v CHAR(30) CHARACTER SET latin1 COLLATE latin1_swedish_nopad_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_latin1_swedish_nopad_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_latin1_swedish_nopad_ci TRUNCATE PARTITION p1
+CREATE TABLE x_latin1_swedish_nopad_ci (id INT, v CHAR(30) CHARACTER SET latin1 COLLATE latin1_swedish_nopad_ci)
+ALTER TABLE k_latin1_swedish_nopad_ci EXCHANGE PARTITION p2 WITH TABLE x_latin1_swedish_nopad_ci
+UPDATE x_latin1_swedish_nopad_ci SET id = id + 100
+CREATE TABLE k_utf8mb4_uca1400_ai_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_ai_ci) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_uca1400_ai_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_uca1400_ai_ci TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_uca1400_ai_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_ai_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_uca1400_ai_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_uca1400_ai_ci TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_uca1400_ai_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_ai_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_uca1400_ai_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_uca1400_ai_ci TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_uca1400_ai_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_ai_ci)
+ALTER TABLE k_utf8mb4_uca1400_ai_ci EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_uca1400_ai_ci
+UPDATE x_utf8mb4_uca1400_ai_ci SET id = id + 100
+CREATE TABLE k_utf8mb4_uca1400_nopad_ai_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_nopad_ai_ci) PARTITION BY LINEAR KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_uca1400_nopad_ai_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_uca1400_nopad_ai_ci TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_uca1400_nopad_ai_ci (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_nopad_ai_ci) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_uca1400_nopad_ai_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_uca1400_nopad_ai_ci TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_uca1400_nopad_ai_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_nopad_ai_ci) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_uca1400_nopad_ai_ci VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_uca1400_nopad_ai_ci TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_uca1400_nopad_ai_ci (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_nopad_ai_ci)
+ALTER TABLE k_utf8mb4_uca1400_nopad_ai_ci EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_uca1400_nopad_ai_ci
+UPDATE x_utf8mb4_uca1400_nopad_ai_ci SET id = id + 100
+CREATE TABLE k_utf8mb4_uca1400_nopad_as_cs (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_nopad_as_cs) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_utf8mb4_uca1400_nopad_as_cs VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_utf8mb4_uca1400_nopad_as_cs TRUNCATE PARTITION p1
+CREATE TABLE m_utf8mb4_uca1400_nopad_as_cs (id INT, v CHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_nopad_as_cs) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_utf8mb4_uca1400_nopad_as_cs VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_utf8mb4_uca1400_nopad_as_cs TRUNCATE PARTITION p1
+CREATE TABLE r_utf8mb4_uca1400_nopad_as_cs (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_nopad_as_cs) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_utf8mb4_uca1400_nopad_as_cs VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_utf8mb4_uca1400_nopad_as_cs TRUNCATE PARTITION p1
+CREATE TABLE x_utf8mb4_uca1400_nopad_as_cs (id INT, v VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_uca1400_nopad_as_cs)
+ALTER TABLE k_utf8mb4_uca1400_nopad_as_cs EXCHANGE PARTITION p2 WITH TABLE x_utf8mb4_uca1400_nopad_as_cs
+UPDATE x_utf8mb4_uca1400_nopad_as_cs SET id = id + 100
+CREATE TABLE k_koi8r_bin (id INT, v CHAR(30) CHARACTER SET koi8r COLLATE koi8r_bin) PARTITION BY KEY (v) PARTITIONS 5
+INSERT INTO k_koi8r_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE k_koi8r_bin TRUNCATE PARTITION p1
+CREATE TABLE m_koi8r_bin (id INT, v VARCHAR(40) CHARACTER SET koi8r COLLATE koi8r_bin) PARTITION BY KEY (v, id) PARTITIONS 3
+INSERT INTO m_koi8r_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE m_koi8r_bin TRUNCATE PARTITION p1
+CREATE TABLE r_koi8r_bin (id INT, v CHAR(30) CHARACTER SET koi8r COLLATE koi8r_bin) PARTITION BY RANGE COLUMNS (v) (PARTITION p0 VALUES LESS THAN ('B'), PARTITION p1 VALUES LESS THAN ('l'), PARTITION p2 VALUES LESS THAN ('u'), PARTITION p3 VALUES LESS THAN (MAXVALUE))
+INSERT INTO r_koi8r_bin VALUES (0, ''), (1, 'a'), (2, 'A'), (3, 'a '), (4, 'b'), (5, 'abc'), (6, 'Abc  '), (7, 'é'), (8, 'É'), (9, 'ß'), (10, 'ss'), (11, 'Ж'), (12, 'жа'), (13, '日本'), (14, 'z'), (15, '0'), (16, '-1'), (17, 'long text with spaces'), (18, 'ü'), (19, 'œ'), (20, '%'), (21, NULL)
+ALTER TABLE r_koi8r_bin TRUNCATE PARTITION p1
+CREATE TABLE x_koi8r_bin (id INT, v CHAR(30) CHARACTER SET koi8r COLLATE koi8r_bin)
+ALTER TABLE k_koi8r_bin EXCHANGE PARTITION p2 WITH TABLE x_koi8r_bin
+UPDATE x_koi8r_bin SET id = id + 100
+CREATE TABLE b (id INT, v VARBINARY(40), w BINARY(4)) PARTITION BY KEY (v, w) PARTITIONS 5
+INSERT INTO b VALUES (0, '', 0), (1, 'a', 1), (2, 'A', 2), (3, 'a ', 3), (4, 'b', 4), (5, 'abc', 5), (6, 'Abc  ', 6), (7, 'é', 7), (8, 'É', 8), (9, 'ß', 9), (10, 'ss', 10), (11, 'Ж', 11), (12, 'жа', 12), (13, '日本', 13), (14, 'z', 14), (15, '0', 15), (16, '-1', 16), (17, 'long text with spaces', 17), (18, 'ü', 18), (19, 'œ', 19), (20, '%', 20)
+ALTER TABLE b TRUNCATE PARTITION p1, p3
+CREATE TABLE l (id INT, v VARCHAR(40) CHARACTER SET latin1, KEY (v)) PARTITION BY LIST COLUMNS (v) (PARTITION p0 VALUES IN ('A', 'é'), PARTITION p1 VALUES IN ('b', NULL, 'ü'))
+INSERT INTO l VALUES (1, 'a'), (2, 'É'), (3, 'B'), (4, NULL), (5, 'ü '), (6, 'Ü')
+ALTER TABLE l REORGANIZE PARTITION p1 INTO (PARTITION p2 VALUES IN ('b'), PARTITION p3 VALUES IN (NULL, 'ü'))
+ALTER TABLE l DROP PARTITION p3
