@@ -77,6 +77,11 @@ def with_placeholders(values: _Values, charset: str | None) -> np.ndarray | None
     return found if found.any() else None
 
 
+def needs_bytes(values: _Values, charset: str) -> bool:
+    """True if a server that gets some of the text in utf8mb4 has other bytes than these in a column of this set."""
+    return with_placeholders(values, charset) is not None or not written(values, charset).equals(values)
+
+
 def shown(values: _Values, charset: str | None) -> _Values:
     """The values as a SELECT through a utf8mb4 connection shows them."""
     found = with_placeholders(values, charset)
