@@ -23,10 +23,10 @@ from applier.mysql.values import zero_dates
 from applier.mysql.values.byte_columns import value_bytes
 from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.casting.texts import WIDE
-from keysearch.collation import is_exact, levels_of, weights_by_place
+from keysearch.collation import is_exact, levels_of, weights_by_position
 
 _Items: TypeAlias = Iterable[tuple[np.ndarray, np.ndarray]]
-"""Numbers of rows and what each of these rows adds to its hash: of the first place, of the second, and so on."""
+"""Numbers of rows and what each of these rows adds to its hash: at the first position, at the second, and so on."""
 _FNV_BASIS, _FNV_PRIME = np.uint64(14695981039346656037), np.uint64(1099511628211)
 _BYTE, _BITS = np.uint64(0xFF), np.uint64(8)
 _SPACE = ord(" ")
@@ -87,10 +87,10 @@ class _State:
 
 def _bytes_of_number(rows_bytes: list[np.ndarray], nulls: np.ndarray, *, weighs: bool) -> _Items:
     length = np.where(nulls, 0, len(rows_bytes))
-    for place in reversed(range(len(rows_bytes) if weighs else 0)):
-        length = np.where((length == place + 1) & (rows_bytes[place] == _SPACE), place, length)
-    for place, byte in enumerate(rows_bytes):
-        rows = np.flatnonzero(place < length)
+    for at in reversed(range(len(rows_bytes) if weighs else 0)):
+        length = np.where((length == at + 1) & (rows_bytes[at] == _SPACE), at, length)
+    for at, byte in enumerate(rows_bytes):
+        rows = np.flatnonzero(at < length)
         yield rows, (_WEIGHTS[byte] if weighs else byte)[rows]
 
 
@@ -120,7 +120,7 @@ def _levels(column: KeyColumn) -> _Items:
 
 def _weights(column: KeyColumn, level: int = 0) -> _Items:
     try:
-        yield from weights_by_place(_text(column), column.collation or "", level)
+        yield from weights_by_position(_text(column), column.collation or "", level)
     except ValueError as error:
         raise NotComputable(f"column {column.name}: {error}") from None
 
@@ -141,10 +141,10 @@ def _own_bytes(column: KeyColumn, collation: str) -> _Items:
 
 def _in_turn(offsets: np.ndarray, data: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     rows, lengths = np.arange(len(offsets) - 1), np.diff(offsets)
-    place = 0
-    while len(rows := rows[place < lengths[rows]]):
-        yield rows, data[offsets[rows] + place].astype(np.uint64)
-        place += 1
+    at = 0
+    while len(rows := rows[at < lengths[rows]]):
+        yield rows, data[offsets[rows] + at].astype(np.uint64)
+        at += 1
 
 
 def _text(column: KeyColumn) -> pa.Array:
@@ -169,7 +169,7 @@ def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnTyp
     """The bytes of integers, and of MySQL's dates and times, as rows have them, one after another: uint64[n] each."""
     if kind.entry.bits:
         whole = _bits(values.fill_null(0))
-        return [(whole >> np.uint64(8 * place)) & np.uint64(0xFF) for place in range(kind.entry.bits // 8)]
+        return [(whole >> np.uint64(8 * at)) & np.uint64(0xFF) for at in range(kind.entry.bits // 8)]
     if kind.base not in ("date", "datetime", "timestamp") or zero_dates.has_any(values):
         raise NotComputable(f"column {name}, {kind.sql()}, in the hash of KEY")
     micros = zero_dates.numbers_of(values) * (zero_dates.DAY if kind.base == "date" else 1)
@@ -177,17 +177,17 @@ def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnTyp
     days = pa.array(seconds // 86_400, pa.int32()).cast(pa.date32())
     year, month, day = (np.asarray(part(days)).astype(np.int64) for part in (pc.year, pc.month, pc.day))
     if kind.base == "date":
-        packed, places = year << 9 | month << 5 | day, [0, 8, 16]
+        packed, shifts = year << 9 | month << 5 | day, [0, 8, 16]
     elif kind.base == "timestamp":
-        packed, places = seconds, [24, 16, 8, 0]
+        packed, shifts = seconds, [24, 16, 8, 0]
     else:
         clock = seconds % 86_400
         packed = ((year * 13 + month) << 5 | day) << 17 | clock // 3600 << 12 | clock // 60 % 60 << 6 | clock % 60
-        packed, places = packed + (1 << 39), [32, 24, 16, 8, 0]
+        packed, shifts = packed + (1 << 39), [32, 24, 16, 8, 0]
     size = (kind.fsp + 1) // 2
     digits = fraction // 100**(3 - size)
-    made = [packed >> place & 0xFF for place in places]
-    made += [digits >> 8 * place & 0xFF for place in reversed(range(size))]
+    made = [packed >> shift & 0xFF for shift in shifts]
+    made += [digits >> 8 * at & 0xFF for at in reversed(range(size))]
     return [byte.astype(np.uint64) for byte in made]
 
 
