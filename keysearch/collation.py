@@ -9,6 +9,7 @@ All collations of MySQL 9.7 and MariaDB 10.11 are known, and those of UCA 14 tha
 (keysearch.collation_tables has the recorded data).
 """
 
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 
 from keysearch.addresses import address_of
 from keysearch.collation_kernel import MOST_BYTES, SLACK, Weights, put_weights, without_spaces
-from keysearch.collation_tables import WeightTable, collation_index, weight_table
+from keysearch.collation_tables import LONGEST_CODE, UNKNOWN, WeightTable, collation_index, weight_table
 from keysearch.keybytes import PADDING, KeyBytes, encode_keys, text_bounds
 from keysearch.keybytes_kernel import put_raw
 from keysearch.thai_kernel import put_in_order
@@ -132,6 +133,41 @@ def order_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array
 
 def _as_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def levels_of(collation: str) -> int:
+    """Return by how many levels of weights a collation compares, 0 if by none."""
+    return len((_rules(collation) or _BYTES).tables)
+
+
+def weights_by_position(column: pa.Array | pa.ChunkedArray, collation: str,
+                     level: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the rows that have a weight at the first position (int64[…]) and these weights of a level (uint64[…]),
+    then those at the second, and so on; a NULL has those of "". Raises ValueError for an unknown collation, one that
+    compares bytes, and a character that its character set does not have."""
+    rules = _rules(collation)
+    if rules is None or not rules.tables or rules.tables == _THAI:
+        raise ValueError(f"{collation!r} compares without weights")
+    table = weight_table(rules.tables[level])
+    starts, ends, text = text_bounds(column)
+    keys = _by_weights(starts, ends, text, table, rules.pads_behind if level else rules.pads, None)
+    data = np.append(keys.data, (0, 0)).astype(np.uint64)
+    short = np.flatnonzero(table.codes >> 24 == 1).astype(np.uint64)
+    at, rows = keys.offsets[:-1].copy(), np.arange(len(keys))
+    while len(rows := rows[at[rows] < keys.offsets[rows + 1]]):
+        here = at[rows]
+        lead = data[here]
+        if len(short) == len(table.codes):
+            yield rows, lead
+            at[rows] += 1
+            continue
+        if (lead == UNKNOWN).any():
+            raise ValueError(f"a character that the set of {collation} does not have")
+        is_short = lead & np.uint64(1) == 1
+        weights = data[here + 1] << np.uint64(8) | data[here + 2]
+        weights[is_short] = short[lead[is_short] >> np.uint64(1)]
+        yield rows, weights
+        at[rows] += np.where(is_short, 1, LONGEST_CODE)
 
 
 def _by_weights(starts: np.ndarray, ends: np.ndarray, data: np.ndarray, table: WeightTable, pads: bool,

@@ -11,7 +11,7 @@ from applier.schema.partitions import Partitioning
 from applier.schema.table_options import KEY_OPTIONS, Options, options_sql
 from applier.schema.versioning import Versioning
 
-_INTRODUCED = re.compile(r"_\w+ x'[0-9a-f]*'")
+_INTRODUCED = re.compile(r"_\w+ [xX]'[0-9a-f]*'")
 """A literal's bytes with their character set: SQL counts it as an expression, but DEFAULT takes it without parentheses.
 """
 
@@ -21,7 +21,8 @@ class Default:
     """A column's DEFAULT clause.
 
     `kind` says what `text` is: "null" (nothing), "string" (the characters), "number" (its digits as written), "bytes"
-    (hexadecimal digits, of b'…' and x'…' literals), "now" (CURRENT_TIMESTAMP, with its precision), "expression" (SQL).
+    (hexadecimal digits, of b'…', 0x… and MySQL's X'…'), "now" (CURRENT_TIMESTAMP, with its precision), "expression"
+    (SQL).
     A TIMESTAMP's literal is kept in UTC, or as "local" where the log says only that it is in the server's own zone.
     """
 
@@ -34,8 +35,8 @@ class Default:
             return "NULL"
         if self.kind in ("string", "local"):
             return quote_text(self.text)
-        if self.kind == "bytes":  # MariaDB reads x'…' as a string, 0x… as a number where a number is expected
-            return f"0x{self.text}" if self.text else "x''"
+        if self.kind == "bytes":  # MariaDB reads X'…' as a string, others as a number where a number is expected
+            return f"0x{self.text}" if self.text else "b''"
         if self.kind == "expression" and not _INTRODUCED.fullmatch(self.text):
             return f"({self.text})"
         return self.text

@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem
 
 from applier.io.parquet_reading import open_parquet
+from applier.mysql.character_sets.exact_text import needs_bytes
+from applier.mysql.reader_values import lossy_charset
 from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.snapshot.files import location
 from applier.snapshot.files.checks import check_columns, check_rows, check_size, reading
@@ -97,6 +99,24 @@ def read_columns(base: str, file: FileEntry, definition: TableDefinition, names:
         check_columns(parquet.schema_arrow, schema, path)
         rows = MarkedValues(parquet.metadata.metadata, path).put_into(parquet.read(columns=list(names)))
     return for_nulls(as_rows(rows, schema), definition)
+
+
+def columns_with_bytes(base: str, file: FileEntry, definition: TableDefinition) -> frozenset[str]:
+    """The columns of a file with text of which a server that gets it in utf8mb4 has other bytes (`needs_bytes`). Any
+    column in sjis counts: a backslash is two codes there. Errors: as `read_unit`."""
+    charsets = {column.name: lossy_charset(column.type) for column in definition.stored_columns}
+    names = [name for name, charset in charsets.items() if charset is not None]
+    filesystem, root = location.resolve(base)
+    path = f"{root}/{file.path}"
+    if not names:
+        return frozenset()
+    if isinstance(file, MergedFile):
+        parts = [part.rows for part in RangeReader(base, file, table_schema(definition)).all(names)]
+        return frozenset(name for name in names for rows in parts
+                         if needs_bytes(rows.column(name), charsets[name] or ""))
+    with reading(path), filesystem.open_input_file(path) as source:
+        marked = MarkedValues(open_parquet(source).metadata.metadata, path).texts
+    return marked | {name for name in names if charsets[name] == "sjis"}
 
 
 def open_whole(filesystem: FileSystem, path: str, file: FileEntry) -> pq.ParquetFile:

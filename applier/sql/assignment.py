@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets import exact_text
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import (
     BINARY,
@@ -33,7 +35,7 @@ from applier.sql.casting.temporals import rounds_otherwise
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.json_documents.documents import unquoted
-from applier.sql.values import BYTES, DOUBLE, TEXT, Value, as_bytes, as_number, as_text, numbers
+from applier.sql.values import BYTES, DOUBLE, TEXT, Value, as_bytes, as_number, as_text, is_ascii, numbers
 
 _OF_NUMBERS = {*NUMBERS, *MEMBERS, "year"}
 """Types to which a number is converted by its value, however many of its digits are shown."""
@@ -53,6 +55,8 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
 def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) -> pa.Array:
     if value.is_null or value.values.null_count == len(value.values):
         return pa.nulls(len(value.values), arrow_type(wanted))
+    if value.is_text and value.type.charset != wanted.charset and wanted.base not in BINARY:
+        value = replace(value, values=exact_text.shown(value.values, value.type.charset))
     if wanted.base in BINARY and value.is_text:
         value = Value(as_bytes(value, session), BYTES, value.constant)
     if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose:
@@ -73,7 +77,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
                 raise ValueError("a date with a zero in it")
             array = pa.array([made], arrow_type(wanted))
-            if wanted.charset and value.is_text and not in_charset(array, wanted.charset).equals(array):
+            if wanted.charset and value.is_text and value.type.charset != wanted.charset and \
+                    not in_charset(array, wanted.charset).equals(array):
                 raise ValueError(f"text with characters that {wanted.charset} does not have")
             return array
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
@@ -119,6 +124,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
         return value.values
     if value.type.base == "json" and wanted.base != "json":
+        if wanted.base in BINARY and session.flavour == "mariadb" and session.literals not in UTF8 and \
+                not is_ascii(value.values):
+            raise NotComputable("the bytes of a document in a character set that is not known")
         if strict and wanted.base in NUMBERS | {"year"}:
             raise NotComputable("a document as a number")
         return _of_documents(value, wanted, session)

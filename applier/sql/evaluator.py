@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.character_sets.charsets import CHARSETS, to_utf8
+from applier.mysql.character_sets.charsets import CHARSETS
 from applier.mysql.character_sets.client_charsets import UTF8
-from applier.mysql.character_sets.exact_text import shown
+from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.sql.casting.texts import WIDE
@@ -157,7 +157,8 @@ class Evaluator:
         try:
             if isinstance(node, Literal):
                 made = _LITERALS[node.kind](node, self._session)
-                return replace(made, digits=None) if made.digits and self._session.flavour == "mariadb" else made
+                is_told_by_form = made.digits and self._session.flavour == "mariadb"
+                return replace(made, digits=node.is_number) if is_told_by_form else made
             return self._named(node) if isinstance(node, Name) else self._called(node)
         except (pa.ArrowException, ValueError, TypeError, IndexError, ArithmeticError) as error:
             raise NotComputable(str(error).partition("\n")[0]) from None
@@ -167,7 +168,7 @@ class Evaluator:
             values, type_ = self._column(node.name)
         except KeyError:
             raise NotComputable(f"there is no column {node.name}") from None
-        whole = shown(values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values, type_.charset)
+        whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
         if type_.base == "char" and "PAD_CHAR_TO_FULL_LENGTH" in self._session.sql_mode:
             whole = pc.utf8_rpad(whole, type_.length or 1, " ")
         return Value(whole, type_, constant=len(whole) == 1 != self._n, is_column=True)
@@ -275,7 +276,7 @@ def _bytes(literal: Literal, session: Session) -> Value:
         raise NotComputable(f"_{charset} x'{literal.text[:40]}'")
     if charset in UTF8 and session.flavour == "mysql":
         bytes.fromhex(literal.text).decode()  # or ValueError: MySQL keeps other bytes unchanged
-    return Value(to_utf8(data, charset), ColumnType("longtext", charset=charset), constant=True)
+    return Value(exact_text(data, charset), ColumnType("longtext", charset=charset), constant=True)
 
 
 _LITERALS: dict[str, Callable[[Literal, Session], Value]] = {

@@ -208,7 +208,7 @@ class Reader(TokenReader):
         if token.kind == "number":
             return Literal("number", token.text)
         if token.kind == "bytes":
-            return Literal("bytes", token.text)
+            return Literal("bytes", token.text, is_number=token.is_number)
         if token.kind == "string":
             return self._string(token)
         if token.kind == "name":

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Literal:
     """`kind` is "string", "number", "bytes" (hexadecimal digits), "null" or "bool" (1 or 0); `charset` is that of an
-    introducer."""
+    introducer, `is_number` that of a token."""
 
     kind: str
     text: str = ""
     charset: str | None = None
+    is_number: bool | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

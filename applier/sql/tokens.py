@@ -26,13 +26,16 @@ class Token(NamedTuple):
     """One word of a statement.
 
     `kind`: "word" (unquoted, keyword or name), "name" (quoted), "string" (`text` is its value), "number", "bytes"
-    (`text` is hexadecimal digits, of x'…', 0x…, b'…' and 0b…), "sign" (one character), "end".
+    (`text` is hexadecimal digits, of x'…', 0x…, b'…' and 0b…), "sign" (one character), "end". `is_number`: bytes that
+    MariaDB takes for a number where one is needed, as it does all but X'…'; None if that is unknown, as for x'…' in
+    definitions of older versions. Those that are rendered here have X'…'.
     """
 
     kind: str
     text: str
     start: int
     end: int
+    is_number: bool | None = False
 
     @property
     def keyword(self) -> str:
@@ -45,7 +48,9 @@ class Token(NamedTuple):
             return quote_name(self.text)
         if self.kind == "string":
             return quote_text(self.text)
-        return f"x'{self.text}'" if self.kind == "bytes" else self.text
+        if self.kind == "bytes":
+            return f"X'{self.text}'" if not self.is_number else f"0x{self.text}" if self.text else "b''"
+        return self.text
 
 
 def render(tokens: list[Token]) -> str:
@@ -60,9 +65,9 @@ def render(tokens: list[Token]) -> str:
 
 def _would_merge(before: Token, token: Token) -> bool:
     """True if the two would be read as one token in the default sql_mode: 'a'"b", x"41" and -- are two tokens; 'a''b'
-    is not. Bytes are written with an x in front."""
-    if token.kind == "bytes":
-        return before.kind == "word"
+    is not. Bytes are written with an X or 0x in front."""
+    if token.kind == "bytes" or before.kind == "bytes":
+        return before.kind in ("word", "number", "bytes") and token.kind in ("word", "number", "bytes")
     if token.kind == "string":
         return before.kind == "string" or before.keyword in ("X", "B", "N")
     return before.kind == token.kind and (token.kind == "name" or before.text == token.text == "-")
@@ -152,11 +157,12 @@ def _scan(sql: str, sql_mode: str, flavour: str) -> Iterator[Token]:
             yield Token("name" if is_name else "string", value, start, position)
         elif kind == "hex":
             digits = match["hex1"] if match["hex1"] is not None else match["hex2"]
-            yield Token("bytes", digits.lower().zfill(-(-len(digits) // 2) * 2), start, position)
+            form = {"0": True, "X": False}.get(text[0])
+            yield Token("bytes", digits.lower().zfill(-(-len(digits) // 2) * 2), start, position, form)
         elif kind == "bits":
             digits = match["bits1"] if match["bits1"] is not None else match["bits2"]
             size = -(-len(digits) // 8)
-            yield Token("bytes", int(digits or "0", 2).to_bytes(size, "big").hex(), start, position)
+            yield Token("bytes", int(digits or "0", 2).to_bytes(size, "big").hex(), start, position, True)
         elif kind in ("number", "word"):
             yield Token(kind, text, start, position)
         elif text == "[" and brackets:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql import types
 from applier.mysql.character_sets.client_charsets import UTF8
+from applier.mysql.character_sets.exact_text import shown, with_placeholders, written
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.values import decimals
@@ -37,11 +38,12 @@ WHOLE = pa.decimal128(38, 0)
 @dataclass(frozen=True)
 class Value:
     """`values` has one for each row, or, if `constant`, one for all of them. `digits`: it was written in hexadecimal
-    digits or bits, which are a number where one is needed; None if that depends on the form, as in MariaDB (0x41 is a
-    number, x'41' is not, and no definition distinguishes them). `shows`: the number of decimals that a number is shown
-    with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE; `is_loose`:
-    it is bytes of a literal or made by a function, which are text beside a column's text. `shown`: the text that a
-    column has of each value, where `type` does not tell how many digits that has; functions have it if `in_text`."""
+    digits or bits, which are a number where one is needed; None if that is unknown: in MariaDB 0x41 is a number, X'41'
+    is not, and definitions of older versions do not distinguish them. `shows`: the number of decimals that a number is
+    shown with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE;
+    `is_loose`: it is bytes of a literal or made by a function, which are text beside a column's text. `shown`: the text
+    that a column has of each value, where `type` does not tell how many digits that has; functions have it if
+    `in_text`."""
 
     values: pa.Array
     type: ColumnType
@@ -140,10 +142,16 @@ def is_choice_of_digits(value: Value) -> bool:
     return value.shown is not None and value.type.base == "decimal" and value.is_choice
 
 
-def as_text(value: Value, session: Session) -> pa.Array:
-    """A value's text, as the server shows it. Raises NotComputable."""
+def as_text(value: Value, session: Session, charset: str | None = TEXT.charset) -> pa.Array:
+    """A value's text, as the server has it in a character set. Only in the value's own set does text keep codes that a
+    SELECT does not show (`exact_text`). Raises NotComputable, also for such codes if `charset` is None, an unknown
+    set."""
     if value.is_null:
         return pa.nulls(len(value.values), pa.string())
+    if value.is_text and charset != value.type.charset:
+        if charset is None and with_placeholders(value.values, value.type.charset) is not None:
+            raise NotComputable("text that a SELECT does not show in a character set that is not known")
+        return written(shown(value.values, value.type.charset), charset)
     if value.is_text or value.type.base in ("enum", "set", "json"):
         return value.values
     if is_choice_of_digits(value) and value.in_text:
@@ -164,8 +172,8 @@ def as_bytes(value: Value, session: Session) -> pa.Array:
     """A value's text as bytes. Raises NotComputable if its character set is unknown."""
     if value.type.base in types.BINARY:
         return value.values
-    text = as_text(value, session)
     charset = value.type.charset if value.is_text or value.type.base in types.MEMBERS else None
+    text = as_text(value, session, charset)
     if charset is not None:
         return bytes_of_text(text, charset)
     if is_ascii(text):

@@ -1,7 +1,7 @@
 """Computes the partition of each row of a table, over whole columns.
 
-Source: MySQL manual, "Partitioning Types", "How MySQL Partitioning Handles NULL", "LINEAR HASH Partitioning"; the hash
-of KEY is that of the servers' sources (my_hash_sort_bin over a column's bytes). Judged by real servers.
+Source: MySQL manual, "Partitioning Types", "How MySQL Partitioning Handles NULL", "LINEAR HASH Partitioning". Judged by
+real servers.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.columns.alter.key_hash import KeyColumn, key_hashes
 from applier.columns.defaults import default_scalar
 from applier.errors import NotComputable, SchemaError
+from applier.mysql.character_sets.client_charsets import UTF8
+from applier.mysql.character_sets.exact_text import with_placeholders
 from applier.mysql.session import Session
-from applier.mysql.types import INTEGERS, ColumnType
+from applier.mysql.types import INTEGERS
 from applier.mysql.values import zero_dates
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.partition_grammar import parse_partitioning
@@ -26,14 +29,14 @@ from applier.schema.key_infos import clustered_key, key_collation
 from applier.schema.partitions import DEFAULT, MAXVALUE, SYSTEM_TIME, Partition, Partitioning, PartRows
 from applier.schema.table_parts import Column, Default
 from applier.schema.versioning import ENDS_OF_TIME
+from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.evaluator import Typed, evaluate, no_columns
 from applier.sql.tokens import tokenize
-from keysearch.collation import equality_column, is_exact
+from keysearch.collation import equality_column, is_exact, is_ordered, levels_of
 from keysearch.keybytes import KeyBytes, encode_keys, find_ranges
 
 NOWHERE = -1
 _COMPARED = {*INTEGERS, "date", "datetime", "char", "varchar", "binary", "varbinary"}
-_IN_ORDER_OF_BYTES = frozenset({"utf8mb4_bin", "utf8mb3_bin", "utf8_bin", "ascii_bin", "utf8mb4_0900_bin"})
 
 
 def partition_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
@@ -156,10 +159,18 @@ def _keys(work: _Rows, columns: list[pa.Array | pa.ChunkedArray]) -> KeyBytes:
     """Values of the first columns of the partitioning, as bytes that compare as the values do."""
     named = [work.column(name) for name in work.partitioning.columns[:len(columns)]]
     collations = [key_collation(column, work.definition.flavour) for column in named]
-    compared = [values if collation is None else equality_column(values, collation)
-                for values, collation in zip(columns, collations, strict=True)]
+    compared = [values if collation is None else _comparable(values, column.type.charset or "utf8mb4", collation)
+                for values, collation, column in zip(columns, collations, named, strict=True)]
     last = pa.array(np.zeros(len(columns[0]), np.int8))  # the last column of a key is written in another way
     return encode_keys([*compared, last], [True] * len(compared) + [False])
+
+
+def _comparable(values: pa.Array | pa.ChunkedArray, charset: str, collation: str) -> pa.Array | pa.ChunkedArray:
+    """Text as bytes that compare as it does in its collation."""
+    if levels_of(collation) or charset in UTF8 or not is_exact(collation):
+        return equality_column(values, collation)
+    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return bytes_of_text(whole if "nopad_" in collation else pc.utf8_rtrim(whole, " "), charset)
 
 
 def _check_columns(work: _Rows, is_known: Callable[[str], bool]) -> None:
@@ -191,15 +202,17 @@ def _scalar(text: str, column: Column, definition: TableDefinition) -> pa.Scalar
     """A literal as a value of the column."""
     default = Default("null") if text == "NULL" else Default("expression", text)
     try:
-        return default_scalar(replace(column, default=default), definition)
+        return default_scalar(replace(column, default=default, generated=None, expression=None), definition)
     except SchemaError as error:
         raise NotComputable(f"{text} for column {column.name}: {error.message}") from None
 
 
 def _range_columns(work: _Rows) -> np.ndarray:
-    _check_columns(work, lambda collation: is_exact(collation) and collation in _IN_ORDER_OF_BYTES)
+    _check_columns(work, is_ordered)
     for name in work.partitioning.columns:
         values, kind = work.values(name)
+        if levels_of(kind.collation or "") and with_placeholders(values, kind.charset) is not None:
+            raise NotComputable(f"column {name} has codes without a character, whose order is not known")
         if kind.base in ("char", "varchar") and pc.any(pc.match_substring_regex(values, r"[\x00-\x1f]")).as_py():
             raise NotComputable(f"column {name} has characters below the space, which pads shorter strings")
     keys = _keys(work, [work.values(name)[0] for name in work.partitioning.columns])
@@ -240,66 +253,18 @@ def _linear(values: np.ndarray, n: int) -> np.ndarray:
 
 
 def _key(work: _Rows) -> np.ndarray:
-    """KEY's hash of integers, in the table's order of columns, by their bytes, lowest first. ALGORITHM=1 hashes the
-    bytes, the later one hashes them as characters of latin1_swedish_ci: by weights, and without trailing spaces."""
+    """KEY hashes its columns in the table's order of columns."""
     unnamed = clustered_key(work.definition)
     names = work.partitioning.columns or tuple(
         part.column for part in (unnamed.parts if unnamed else ()) if part.column is not None)
-    names = tuple(sorted(names, key=work.definition.column_index))
-    by_weight = not work.partitioning.old_hash
-    hashed, step = np.full(work.rows.num_rows, 1, np.uint64), np.full(work.rows.num_rows, 4, np.uint64)
-    for name in names:
-        values, kind = work.values(name)
-        nulls = np.asarray(values.is_null())
-        rows_bytes = _stored_bytes(name, values, kind)
-        size = len(rows_bytes)
-        length = np.full(len(nulls), size)
-        weighs = by_weight and kind.base not in ("datetime", "timestamp")
-        for at in reversed(range(size if weighs else 0)):
-            length = np.where((length == at + 1) & (rows_bytes[at] == ord(" ")), at, length)
-        for at, byte in enumerate(rows_bytes):
-            mixed = ((hashed & np.uint64(63)) + step) * (_WEIGHTS[byte] if weighs else byte)
-            counts = (at < length) & ~nulls
-            hashed = np.where(counts, hashed ^ (mixed + (hashed << np.uint64(8))), hashed)
-            step = np.where(counts, step + np.uint64(3), step)
-        hashed = np.where(nulls, hashed ^ (hashed << np.uint64(1) | np.uint64(1)), hashed)
+    flavour = work.definition.flavour
+    columns = [KeyColumn(name, *work.values(name), key_collation(work.column(name), flavour))
+               for name in sorted(names, key=work.definition.column_index)]
+    hashed = key_hashes(columns, work.rows.num_rows, flavour, by_weight=not work.partitioning.old_hash)
     numbers = (hashed & np.uint64(0xFFFFFFFF)).astype(np.int64)
     if work.partitioning.method.startswith("LINEAR"):
         return _linear(numbers, work.n_partitions)
     return numbers % work.n_partitions
-
-
-def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnType) -> list[np.ndarray]:
-    """The bytes of integers, and of MySQL's dates and times, as rows have them, one after another: uint64[n] each."""
-    if kind.entry.bits:
-        whole = _bits(values.fill_null(0))
-        return [(whole >> np.uint64(8 * at)) & np.uint64(0xFF) for at in range(kind.entry.bits // 8)]
-    if kind.base not in ("date", "datetime", "timestamp") or zero_dates.has_any(values):
-        raise NotComputable(f"column {name}, {kind.sql()}, in the hash of KEY")
-    micros = zero_dates.numbers_of(values) * (zero_dates.DAY if kind.base == "date" else 1)
-    seconds, fraction = micros // 1_000_000, micros % 1_000_000
-    days = pa.array(seconds // 86_400, pa.int32()).cast(pa.date32())
-    year, month, day = (np.asarray(part(days)).astype(np.int64) for part in (pc.year, pc.month, pc.day))
-    if kind.base == "date":
-        packed, shifts = year << 9 | month << 5 | day, [0, 8, 16]
-    elif kind.base == "timestamp":
-        packed, shifts = seconds, [24, 16, 8, 0]
-    else:
-        clock = seconds % 86_400
-        packed = ((year * 13 + month) << 5 | day) << 17 | clock // 3600 << 12 | clock // 60 % 60 << 6 | clock % 60
-        packed, shifts = packed + (1 << 39), [32, 24, 16, 8, 0]
-    size = (kind.fsp + 1) // 2
-    digits = fraction // 100**(3 - size)
-    made = [packed >> shift & 0xFF for shift in shifts]
-    made += [digits >> 8 * at & 0xFF for at in reversed(range(size))]
-    return [byte.astype(np.uint64) for byte in made]
-
-
-def _bits(values: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """Integers as uint64[n] with the same bits; BIGINT UNSIGNED arrives as decimals."""
-    if not pa.types.is_decimal(values.type):
-        return np.asarray(values.cast(pa.int64())).view(np.uint64)
-    return np.asarray(values.cast(pa.decimal128(20, 0)).cast(pa.uint64()))
 
 
 def _system_time(work: _Rows) -> np.ndarray:
@@ -317,11 +282,6 @@ def _system_time(work: _Rows) -> np.ndarray:
         numbers = np.clip((ends // 1_000_000 - start) // step, 0, n_past - 1)
     return np.where(np.isin(ends, ENDS_OF_TIME), n_past, numbers)
 
-
-_WEIGHTS = np.frombuffer(bytes(range(0x60 + 1)) + bytes(range(0x41, 0x5B)) + bytes(range(0x7B, 0xC0)) + bytes.fromhex(
-    "414141415C5B5C434545454549494949444E4F4F4F4F5DD7D85555555959DEDF"
-    "414141415C5B5C434545454549494949444E4F4F4F4F5DF7D85555555959DEFF"), np.uint8).astype(np.uint64)
-"""The weights of latin1_swedish_ci's bytes, as WEIGHT_STRING shows them."""
 
 _METHODS = {"RANGE": _range, "LIST": _list, "RANGE COLUMNS": _range_columns, "LIST COLUMNS": _list_columns,
             "HASH": _hash, "LINEAR HASH": _hash, "KEY": _key, "LINEAR KEY": _key, SYSTEM_TIME: _system_time}

@@ -26,7 +26,7 @@ from applier.jobs.exporting.text_kernel import (
 )
 from applier.jobs.json_lines.steps import Cells
 from applier.jobs.json_lines.steps import cells_of as cells_of_texts
-from applier.mysql.character_sets.exact_text import bytes_in, shown, with_placeholders
+from applier.mysql.character_sets.exact_text import bytes_in, needs_bytes, shown
 from applier.mysql.client_sql import for_clients
 from applier.mysql.reader_values import lossy_charset
 from applier.mysql.type_registry import Family
@@ -36,11 +36,11 @@ from applier.schema.table_parts import Column
 from keysearch.addresses import address_of
 
 
-def cells_of(column: Column, values: pa.Array, *, by_bytes: bool = False) -> Cells:
-    """Return the values (of `arrow_type(column.type)`) as bytes. With `by_bytes`, text that a SELECT would not show
-    whole is written as the bytes that the server has."""
+def cells_of(column: Column, values: pa.Array, *, by_bytes: bool | None = None) -> Cells:
+    """Return the values (of `arrow_type(column.type)`) as bytes. Text is written as the bytes that the server has if a
+    SELECT would not show some of it whole, or as `by_bytes` says."""
     mode, charset = WRITERS[column.type.entry.family][0], lossy_charset(column.type)
-    if by_bytes and charset is not None and with_placeholders(values, charset) is not None:
+    if charset is not None and (needs_bytes(values, charset) if by_bytes is None else by_bytes):
         return cells_of_texts(BYTES, bytes_in(values, charset))
     return cells_of_texts(mode, texts_of(column, values))
 

@@ -16,7 +16,7 @@ from applier.jobs.exporting.cells import cells_of, has_no_member, rows_text
 from applier.schema.definition import TableDefinition
 from applier.snapshot import attempts
 from applier.snapshot.files.file_entries import FileEntry
-from applier.snapshot.reader import read_batches
+from applier.snapshot.reader import columns_with_bytes, read_batches
 from applier.snapshot.writer import TableTarget
 
 
@@ -67,6 +67,7 @@ class _Writer:
         self._columns = statements.loaded_columns(task.definition)
         self._head = np.frombuffer(statements.insert_head(task.definition, replaces=task.replaces), np.uint8)
         self._modes: list[int] = []
+        self._by_bytes = columns_with_bytes(task.snapshot, task.file, task.definition)
         self._lenient = False
         self.rows = 0
         if self._sql:
@@ -81,7 +82,7 @@ class _Writer:
                 return
         values = [batch.column(column.name) for column in self._columns]
         lenient = any(map(has_no_member, self._columns, values))
-        cells = [cells_of(column, array, by_bytes=self._sql)
+        cells = [cells_of(column, array, by_bytes=None if self._sql else column.name in self._by_bytes)
                  for column, array in zip(self._columns, values, strict=True)]
         text = rows_text(cells, batch.num_rows, self._sql, self._head)
         if self._sql and lenient:

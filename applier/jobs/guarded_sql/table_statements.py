@@ -252,10 +252,12 @@ def _compared(column: Column, values: pa.Array, *, exactly: bool) -> tuple[list[
     cells = cells_of(column, values)
     if family in (Family.DECIMAL, Family.YEAR):  # as strings they would be compared as doubles
         cells = replace(cells, mode=PLAIN)
-    if exactly and family in _EXACT_BY_TEXT:
-        return [(f"HEX(CONVERT({name} USING utf8mb4)) <=> HEX(", cells)], ")"
     if exactly and cells.mode == BYTES:
         return [(f"HEX({name}) <=> HEX(", cells)], ")"
+    if exactly and family in _EXACT_BY_TEXT:
+        return [(f"HEX(CONVERT({name} USING utf8mb4)) <=> HEX(", cells)], ")"
+    if cells.mode == BYTES and family is Family.TEXT and not values.null_count:  # text, which an index finds
+        return [(f"{name} = _{column.type.charset} ", cells)], ""
     return [(f"{name} <=> " if exactly else f"{name} = ", cells)], ""
 
 

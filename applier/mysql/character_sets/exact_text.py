@@ -32,6 +32,9 @@ from applier.mysql.character_sets.charset_tables import (
 )
 
 _BYTE, _PAIR, _TRIPLE = 0xF700, 0x100000, 0xF0000
+_REPLACEMENT = 0xFFFD
+_SJIS_BACKSLASH = "\U0010815f"
+"""The placeholder of the code that servers write for a backslash: they read 5C as one, too."""
 _LAST = 1 << 16
 """Added to a code that the server reads and does not write, so that it comes after those that it does."""
 
@@ -74,6 +77,11 @@ def with_placeholders(values: _Values, charset: str | None) -> np.ndarray | None
     return found if found.any() else None
 
 
+def needs_bytes(values: _Values, charset: str) -> bool:
+    """True if a server that gets some of the text in utf8mb4 has other bytes than these in a column of this set."""
+    return with_placeholders(values, charset) is not None or not written(values, charset).equals(values)
+
+
 def shown(values: _Values, charset: str | None) -> _Values:
     """The values as a SELECT through a utf8mb4 connection shows them."""
     found = with_placeholders(values, charset)
@@ -81,6 +89,11 @@ def shown(values: _Values, charset: str | None) -> _Values:
         return values
     texts = [text.translate(codes.shown) for text in values.filter(pa.array(found)).to_pylist()]
     return pc.replace_with_mask(values, pa.array(found), pa.array(texts, pa.string()))
+
+
+def written(values: _Values, charset: str | None) -> _Values:
+    """Text of another character set as a server writes it in this one, which has all of its characters."""
+    return pc.replace_substring(values, "\\", _SJIS_BACKSLASH) if charset == "sjis" else values
 
 
 def bytes_in(values: pa.Array, charset: str) -> pa.Array:
@@ -143,8 +156,8 @@ def _is_only_read(charset: str, codes: np.ndarray) -> np.ndarray:
 
 def _with_placeholders(table: np.ndarray, order: np.ndarray, placeholders: np.ndarray, first: int) -> np.ndarray:
     """A table with placeholders for codes that have no character of their own: of several codes of one character, the
-    first in `order` keeps it."""
-    codes = np.lexsort((order, table))
+    first in `order` keeps it, of those of U+FFFD the last."""
+    codes = np.lexsort((np.where(table == _REPLACEMENT, -order, order), table))
     again = np.zeros(len(table), np.bool_)
     again[codes[1:]] = table[codes[1:]] == table[codes[:-1]]
     lost = (table == UNMAPPED) | (again & (table >= 0))

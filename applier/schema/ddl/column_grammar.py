@@ -159,6 +159,8 @@ def _default(cursor: Cursor) -> Default:
         return Default("number", ("-" if sign == "-" else "") + token.text)
     if token.kind == "bytes":
         cursor.next()
+        if cursor.context.flavour == "mariadb" and not token.is_number:  # text where a number is needed
+            return Default("expression", token.render())
         return Default("bytes", token.text)
     if token.kind == "string":
         return _text_default(cursor.literal(), cursor)

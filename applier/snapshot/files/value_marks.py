@@ -107,6 +107,11 @@ class MarkedValues:
         """How many of them are invalid dates."""
         return sum(len(rows_marked) for rows_marked, _ in self._dates.values())
 
+    @property
+    def texts(self) -> frozenset[str]:
+        """The columns that have such text."""
+        return frozenset(self._texts)
+
     def put_into(self, rows: pa.Table, first: int = 0) -> pa.Table:
         """Put these values into rows of the file that start with number `first`."""
         for name, (rows_marked, numbers) in self._dates.items():

@@ -35,7 +35,8 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     if new.charset == "binary" and old.charset not in UTF8 and pc.all(pc.string_is_ascii(values)).as_py() is False:
         raise NotComputable(f"labels in {old.charset} that are not ASCII as bytes")
     flavour, is_wide = session.flavour, not WIDE.isdisjoint((old.charset, new.charset))
-    if any("?" in member for member in new.members):  # which also stands for characters that are not in the set
+    if new.charset != old.charset and any("?" in member for member in new.members):
+        # a "?" also stands for characters that are not in the set
         values = in_charset(values, new.charset or "utf8mb4")
     texts = pc.unique(pc.utf8_rtrim(values.drop_null(), " "))
     words = pc.unique(pc.list_flatten(pc.split_pattern(texts, ","))) if new.base == "set" else texts

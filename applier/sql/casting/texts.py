@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.exact_text import exact_text, written
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.value_sizes import most_bytes
@@ -38,8 +39,8 @@ def in_charset(values: pa.Array, charset: str) -> pa.Array:
     if charset in _BMP:
         return pc.replace_substring_regex(values, r"[^\x{0}-\x{FFFF}]", "?")
     if pc.all(pc.string_is_ascii(values)).as_py() in (True, None) and charset not in ("swe7",):
-        return values
-    return _recoded(values, charset)
+        return written(values, charset)
+    return written(_recoded(values, charset), charset)
 
 
 def _recoded(values: pa.Array, charset: str) -> pa.Array:
@@ -77,8 +78,6 @@ _CP932_TAKES, _CP932_GIVES = ord("晡"), ord("晙")
 def encoded(values: pa.Array, charset: str, unknown: str) -> pa.Array:
     """Text, with placeholders, as bytes of a single-byte set. A character that the set does not have is an error
     (UnicodeEncodeError) if `unknown` is "strict", and "?" if it is "replace"."""
-    from applier.mysql.character_sets.exact_text import exact_text
-
     table = "".join(exact_text(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist())
     _, data = value_bytes(values.fill_null(""))  # a NULL may have bytes, too
     made, _ = codecs.charmap_encode(data.tobytes().decode(), unknown, codecs.charmap_build(table))

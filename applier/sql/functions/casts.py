@@ -59,8 +59,12 @@ def cast(value: Value, call: Call, session: Session) -> Value:
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
         return _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
     if of_charset := _OF_CHARSET.fullmatch(call.word):
-        cut = _char(value, int(of_charset[1]) if of_charset[1] else None, None, session)
-        return _in_charset(replace(cut, constant=value.constant), of_charset[2].lower(), session)
+        if value.type.base in BINARY:
+            value = Value(shown_bytes(value), TEXT, value.constant)
+        made = _in_charset(value, of_charset[2].lower(), session)
+        if of_charset[1]:
+            made = replace(made, values=pc.utf8_slice_codeunits(made.values, 0, int(of_charset[1])))
+        return made
     match = _TYPE.fullmatch(call.word)
     if match is None or match[1] not in _CASTS:
         raise NotComputable(f"CAST to {call.word}")
@@ -78,6 +82,8 @@ def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool =
         raise NotComputable("a constant's text that is not ASCII in another character set")  # some of it twice
     if value.type.base in BINARY:
         return Value(byte_strings.to_text(value.values, value.type, type_, session), type_, value.constant)
+    if value.is_text and value.type.charset == type_.charset:
+        return Value(value.values, type_, value.constant)
     return Value(in_charset(as_text(value, session), str(type_.charset)), type_, value.constant)
 
 
@@ -199,7 +205,7 @@ def _json(value: Value, size: int | None, _: int | None, session: Session) -> Va
             raise NotComputable("CAST of a value that is not text to JSON")
         made = as_part(value, session)
         return Value(pc.if_else(value.values.is_null(), pa.scalar(None, pa.string()), made.values), JSON)
-    return Value(convert_values(value.values, TEXT, JSON, session) if value.is_text else value.values, JSON)
+    return Value(convert_values(value.values, value.type, JSON, session) if value.is_text else value.values, JSON)
 
 
 _CASTS: dict[str, _Cast] = {

@@ -48,7 +48,7 @@ def _strings(arguments: Arguments, session: Session) -> tuple[list[Value], Value
         return [Value(as_bytes(value, session), BYTES, value.constant) for value in arguments], \
             Value(pa.array([b""]), BYTES, constant=True)
     type_ = text_type(common_charset(arguments), collation_of(arguments))
-    return [Value(as_text(value, session), TEXT, value.constant) for value in arguments], \
+    return [Value(as_text(value, session, type_.charset), TEXT, value.constant) for value in arguments], \
         Value(pa.array([""]), type_, constant=True)
 
 

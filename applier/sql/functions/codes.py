@@ -17,12 +17,15 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.charset_tables import MULTI_BYTE
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS
-from applier.sql.casting.texts import SINGLE_BYTE, by_distinct
+from applier.sql.casting.byte_strings import bytes_of_text
+from applier.sql.casting.texts import SINGLE_BYTE, by_distinct, in_charset
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
@@ -105,7 +108,9 @@ def _first_character(arguments: Arguments, call: Call, session: Session, n: int)
     [value] = arguments
     charset = value.type.charset or "utf8mb4"
     if value.is_text and charset not in UTF8 | SINGLE_BYTE:
-        raise NotComputable(f"ORD of text in {charset}")
+        first = bytes_of_text(pc.utf8_slice_codeunits(value.values, 0, 1), charset)
+        return numbers(by_distinct(first, lambda data: None if data is None else int.from_bytes(data), pa.int64()),
+                       constant=value.constant)
     if value.type.base in BINARY or charset in SINGLE_BYTE:
         return FUNCTIONS["ASCII"](arguments, call, session, n)
     made = by_distinct(as_text(value, session),
@@ -122,7 +127,7 @@ def _soundex(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     [value] = arguments
     of_bytes = value.type.base in BINARY
     type_ = text_type(value.type.charset, value.type.collation) if value.is_text else BYTES if of_bytes else TEXT
-    text = as_bytes(value, session).cast(pa.string()) if of_bytes else as_text(value, session)
+    text = as_bytes(value, session).cast(pa.string()) if of_bytes else as_text(value, session, type_.charset)
 
     def sound(text: str) -> str:
         letters = [letter for letter in text if letter in string.ascii_letters or ord(letter) >= _UNICODE_LETTERS]
@@ -147,9 +152,15 @@ def _sound_of(letter: str) -> str:
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
-    text = as_text(value, session)
-    made = by_distinct(text.fill_null(""), lambda one: "'" + one.translate(_QUOTED) + "'")
     type_ = text_type(value.type.charset, value.type.collation) if value.is_text else TEXT
+    text = as_text(value, session, type_.charset)
+    if type_.charset in MULTI_BYTE:  # through Unicode
+        text, exact = as_text(value, session), text
+        if session.flavour == "mariadb" and not pc.count_substring(text, "?").equals(pc.count_substring(exact, "?")):
+            raise NotComputable(f"QUOTE of codes of {type_.charset} without a character")  # NULL
+    made = by_distinct(text.fill_null(""), lambda one: "'" + one.translate(_QUOTED) + "'")
+    if type_.charset in MULTI_BYTE:
+        made = in_charset(made, type_.charset)
     nulls = [place for place, one in enumerate(text.is_null().to_pylist()) if one] if text.null_count else []
     if nulls:
         made = pa.array(["NULL" if place in set(nulls) else one for place, one in enumerate(made.to_pylist())])
@@ -225,7 +236,7 @@ def _in_bases(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     if len(arguments) != 3:
         raise NotComputable("CONV of so many arguments")
     value, *bases = arguments[0], *(whole_numbers(base, session) for base in arguments[1:])
-    if value.type.base == "bit" or value.digits:  # whose number it is, whatever the base
+    if value.type.base == "bit" or (value.digits and session.flavour == "mysql"):  # a number, whatever the base
         value, bases[0] = numbers(as_number(value, session), constant=value.constant), constant_of(
             pa.scalar(Decimal(10), WHOLE), WHOLE_NUMBER)
     read = as_text(value, session).cast(pa.binary()) if value.is_text else as_bytes(value, session)

@@ -106,7 +106,11 @@ def _read(arguments: Arguments, kinds: tuple[str, ...], call: Call, session: Ses
         raise NotComputable(f"{call.name} of so many arguments")
     named = [kind.removesuffix("?") for kind in kinds]
     texts = [value for value, kind in zip(arguments, named, strict=False) if kind == "text"]
-    as_characters = partial(_characters if _are_bytes(texts) else _text, session=session)
+    if session.flavour == "mysql" and len(texts) > 1 and not _are_bytes(texts):  # all in that of the first one
+        type_ = text_type(common_charset(texts[:1]), collation_of(texts))
+        texts = [Value(as_text(texts[0], session, type_.charset), type_)]
+    as_characters = partial(_characters, session=session) if _are_bytes(texts) else \
+        partial(_text, session=session, charset=common_charset(texts))
     return [as_characters(value) if kind == "text" else whole_numbers(value, session)
             for value, kind in zip(arguments, named, strict=False)], texts
 
@@ -115,8 +119,8 @@ def _are_bytes(texts: Arguments) -> bool:
     return any(value.type.base in BINARY for value in texts)
 
 
-def _text(value: Value, session: Session) -> Value:
-    return Value(as_text(value, session), TEXT, value.constant)
+def _text(value: Value, session: Session, charset: str | None) -> Value:
+    return Value(as_text(value, session, charset), TEXT, value.constant)
 
 
 def _characters(value: Value, session: Session) -> Value:

@@ -109,7 +109,8 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
     if any(value.type.base in BINARY for value in arguments) and all(
             value.type.base in BINARY or value.is_text for value in arguments):
         return together([replace(value, values=as_bytes(value, session)) for value in arguments], n)
-    if any(value.type.base in ("json", "geometry") or pa.types.is_binary(value.values.type) for value in arguments):
+    if any(value.type.base in ("json", "geometry") or (
+            pa.types.is_binary(value.values.type) and not (value.constant and value.is_loose)) for value in arguments):
         raise NotComputable("documents or bytes compared")
     _check_years(arguments, session)
     exact = together([replace(value, values=as_number(value, session)) for value in arguments], n)
@@ -147,8 +148,7 @@ def _comparable_texts(arguments: Arguments, name: str, session: Session, n: int)
         collation = searches.collation_between(arguments, session)
     except NotComputable:
         return searches.equal_in_all(arguments, session, n)
-    texts = [Value(as_text(value, session), TEXT, value.constant) for value in arguments]
-    return [equality_column(array, collation) for array in together(texts, n)]
+    return [equality_column(array, collation) for array in together(searches.compared_texts(arguments, session), n)]
 
 
 def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:
@@ -203,14 +203,15 @@ def _one_of(arguments: Arguments, session: Session) -> tuple[list[Value], Column
         elif type_ is BYTES:
             values = as_bytes(value, session)
         elif type_.base == "longtext":
-            values = as_text(value, session)
+            values = as_text(value, session, type_.charset)
         elif type_.base in NETWORK:
             values = convert_values(value.values, value.type, type_, session)
         else:
             values = value.values
         shown = pa.nulls(len(value.values), pa.string()) if value.is_null else \
             None if shows or not value.shows else as_text(value, session)
-        made.append(Value(values, type_, value.constant, shows=shows, shown=shown))
+        digits = None if type_ is BYTES and value.digits is not False and len(arguments) > 1 else False
+        made.append(Value(values, type_, value.constant, digits=digits, shows=shows, shown=shown))
     return made, type_
 
 
@@ -228,8 +229,13 @@ def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
 def _coalesce(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     made, type_ = _one_of(arguments, session)
     texts = _shown_texts(made)
-    return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made), shows=made[0].shows,
-                 is_choice=True, shown=pc.coalesce(*together(texts, n)) if texts else None)
+    return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made), _digits(made),
+                 made[0].shows, is_choice=True, shown=pc.coalesce(*together(texts, n)) if texts else None)
+
+
+def _digits(values: list[Value]) -> bool | None:
+    """None if one of the values is hexadecimal digits, which are a number or text by the place of the choice."""
+    return None if any(value.digits is None for value in values) else False
 
 
 def _shown_texts(values: list[Value]) -> list[Value]:
@@ -253,7 +259,7 @@ def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         return result
 
     texts = _shown_texts(made) if not constant else []
-    return Value(chosen(made), type_, constant, shows=made[0].shows, is_choice=True,
+    return Value(chosen(made), type_, constant, _digits(made), made[0].shows, is_choice=True,
                  shown=chosen(texts) if texts else None, in_text=bool(texts) and session.flavour == "mysql")
 
 

@@ -63,6 +63,9 @@ _TURKISH = " turkish"
 """Behind a version, of collations where i and İ are one letter, and I and ı."""
 _OF_THEIR_OWN = ("latin2_czech_cs", "cp1250_czech_cs")
 """Collations with tables of their own."""
+_SEQUENCES = range(0xF0000, 0x110000)
+_BYTES_OF = {"dec8": range(0xF700, 0xF800)}
+"""Codes of bytes without a character of their own (`exact_text`) that may have two cases; single bytes have one."""
 _ASCII = 0x80
 _UNICODE = UTF8 | WIDE
 _KNOWN = (_UNICODE | SINGLE_BYTE | MULTI_BYTE) - {"gb18030"}
@@ -82,6 +85,7 @@ class _Letters(dict[int, str]):
         self._upper, self._grows = upper, grows
         self._alone = [_codes(_ALONE.get((kind.removesuffix(_TURKISH), upper), "")) for kind in kinds]
         self._known = None if charset in _UNICODE else characters_of(charset)
+        self._bytes = range(0) if charset in _UNICODE else _BYTES_OF.get(charset, _SEQUENCES)
         self._turkish = bool(kinds) and kinds[0].endswith(_TURKISH)
         pairs = _OTHERS.get(charset, ("", ""))[0 if upper else 1]
         self.update(zip(map(ord, pairs[::2]), pairs[1::2], strict=True))
@@ -93,6 +97,8 @@ class _Letters(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
+        if code in self._bytes:
+            raise NotComputable("the case of bytes that are no character of their own")
         other = letter.upper() if self._upper else letter.lower()
         if len(other) > 1:
             other = letter.title() if self._upper else other[0]
@@ -134,7 +140,8 @@ def _in_case(*, upper: bool) -> Function:
         [value] = arguments
         if value.type.base in BINARY:
             return value
-        text, charset, collation = as_text(value, session), common_charset(arguments), collation_of(arguments)
+        charset, collation = common_charset(arguments), collation_of(arguments)
+        text = as_text(value, session, charset)
         type_ = text_type(charset, collation)
         letters = None
         if charset in _KNOWN and collation not in _OF_THEIR_OWN:

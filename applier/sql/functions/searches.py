@@ -87,13 +87,15 @@ def collation_between(arguments: Arguments, session: Session) -> str:
     return collation_of_key(str(collation), session.flavour)
 
 
-def _texts(arguments: Arguments, session: Session) -> Arguments:
-    return [Value(as_text(value, session), TEXT, value.constant) for value in arguments]
+def compared_texts(arguments: Arguments, session: Session) -> Arguments:
+    """Values as text of one character set, in which they are compared."""
+    charset = common_charset(arguments)
+    return [Value(as_text(value, session, charset), TEXT, value.constant) for value in arguments]
 
 
 def in_order(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
     """Two texts in a form whose bytes compare as they do."""
-    arrays = together(_texts(arguments, session), n)
+    arrays = together(compared_texts(arguments, session), n)
     try:
         collation = collation_between(arguments, session)
     except NotComputable:
@@ -113,7 +115,7 @@ def in_order(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
 def equal_in_all(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
     """Two texts in a form in which they are equal if they are in any collation. Raises NotComputable where collations
     may differ."""
-    arrays = together(_texts(arguments, session), n)
+    arrays = together(compared_texts(arguments, session), n)
     if not all(_are(array, _WORDS) for array in arrays):
         raise NotComputable("text that is not ASCII compared in more than one collation")
     folded = [pc.utf8_rtrim(array, " ") for array in arrays]
@@ -137,7 +139,7 @@ class Letters:
         self._arguments, self._session = arguments, session
         self.of_bytes = any(value.type.base in BINARY for value in arguments)
         self.texts = [Value(to_utf8(as_bytes(value, session), _EACH_BYTE), TEXT, value.constant)
-                      for value in arguments] if self.of_bytes else _texts(arguments, session)
+                      for value in arguments] if self.of_bytes else compared_texts(arguments, session)
         self._known: dict[str, str] = {}
         self._letters: dict[bytes, str] = {}
 
@@ -207,12 +209,16 @@ def _patterns(arguments: Arguments, call: Call, session: Session, ignores: bool 
     """Text and a pattern, and what compiles a pattern. `ignores`: the case of letters, where the collation does not
     say."""
     letters = Letters(arguments, session)
-    texts = letters.texts
+    texts = letters.texts if letters.of_bytes else [Value(as_text(value, session), TEXT, value.constant)
+                                                    for value in arguments]
     ends_lines = _BELOW_SPACE if session.flavour == "mariadb" else _ENDS_OF_LINES
     has_lines = any(pc.any(pc.match_substring_regex(value.values, ends_lines)).as_py() for value in texts)
     if letters.of_bytes or (has_lines and session.flavour == "mariadb") or any(
             pc.any(pc.match_substring_regex(value.values, _OF_TWO_CASES)).as_py() for value in texts):
         raise NotComputable("REGEXP of bytes, or of text with more than one line")
+    if session.flavour == "mariadb" and common_charset(arguments[:1]) == "sjis" and any(
+            pc.any(pc.match_substring(value.values, "\\")).as_py() for value in texts):
+        raise NotComputable("REGEXP of a backslash in sjis")  # which has another code in the result
 
     @lru_cache(1024)
     def compiled(pattern: str) -> re.Pattern[str]:
@@ -224,7 +230,7 @@ def _patterns(arguments: Arguments, call: Call, session: Session, ignores: bool 
         except re.error as error:
             raise NotComputable(f"REGEXP {pattern!r}: {error}") from None
 
-    return letters.texts, compiled
+    return texts, compiled
 
 
 def _regular(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

@@ -47,7 +47,7 @@ _DIGITS = re.compile(r"[0-9A-Fa-f]*")
 def _texts(arguments: Arguments, session: Session) -> tuple[Arguments, ColumnType]:
     """The arguments as text, and the type of the result."""
     type_ = replace(TEXT, charset=common_charset(arguments), collation=collation_of(arguments))
-    return [Value(as_text(value, session), TEXT, value.constant) for value in arguments], type_
+    return [Value(as_text(value, session, type_.charset), TEXT, value.constant) for value in arguments], type_
 
 
 def _concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

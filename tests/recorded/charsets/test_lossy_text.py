@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from applier import export
+from applier import diff, export, undo
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.mysql.character_sets.exact_text import bytes_in, is_lossy
@@ -68,3 +68,25 @@ def test_sql_has_the_bytes_of_such_values(tmp_path):
     export(replayed("mariadb", tmp_path / "out"), tmp_path / "sql", tables=["d.ascii_p"])
     written = "".join(path.read_text() for path in (tmp_path / "sql").rglob("*.sql"))
     assert "x'E9'" in written.replace("X'", "x'") and "x'EA'" in written.replace("X'", "x'")
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_statements_of_a_difference_and_of_an_undo_have_the_bytes(server, tmp_path):
+    """DIFF-SAME, UNDO: servers that ran them held the bytes of the other side afterwards. Bytes find the rows, too."""
+    sides = [replayed(server, tmp_path / name, files=files) for name, files in (("before", (1,)), ("after", (1, 2)))]
+    changed = b"".join(diff(*sides).sql()).decode()
+    logs = [str(LOSSY / server / f"binlog.{number:06d}.gz") for number in (1, 2)]
+    undo(logs, tmp_path / "undo.sql", start="binlog.000002:4", ignore_tables=[
+        name for name in recorded(server) if name.endswith("_k")])
+    for text in (changed, (tmp_path / "undo.sql").read_text()):
+        assert "DELETE FROM `d`.`greek_p` WHERE `a` = _greek x'" in text
+        assert "HEX(`a`) <=> HEX(x'" in text and "x'5C'" in text  # of sjis, where a server writes another backslash
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_tsv_has_the_digits_of_such_columns(server, tmp_path):
+    """LOAD DATA of each server gave the bytes back; other tables have their text."""
+    export(replayed(server, tmp_path / "out"), tmp_path / "tsv", format="tsv", tables=["d.greek_p", "d.euckr_b"])
+    loads = (tmp_path / "tsv" / "_load.sql").read_text()
+    assert loads.count("`a` = UNHEX(@c0)") == 2
+    assert "FF\t9\n" in next((tmp_path / "tsv").rglob("greek_p/*.tsv")).read_text()

@@ -111,8 +111,8 @@ def test_a_zero_date_is_not_null(clause, zero, null):
 @pytest.mark.parametrize(("columns", "clause", "row", "why"), [
     ("d DATE", "RANGE COLUMNS (d) (PARTITION p VALUES LESS THAN (MAXVALUE))", (number(2024, 0, 5),), "invalid date"),
     ("d DATE", "LIST (TO_DAYS(d)) (PARTITION p VALUES IN (9))", (number(2024, 2, 31),), "invalid date"),
-    ("s VARCHAR(9)", "KEY (s) PARTITIONS 3", ("x",), "hash of KEY"),
-    ("s VARCHAR(9)", "RANGE COLUMNS (s) (PARTITION p VALUES LESS THAN ('a'))", ("x",), "column s"),
+    ("s VARCHAR(9) CHARACTER SET gbk", "KEY (s) PARTITIONS 3", ("x",), "hash of KEY"),
+    ("s VARCHAR(9) CHARACTER SET gbk", "RANGE COLUMNS (s) (PARTITION p VALUES LESS THAN ('a'))", ("x",), "column s"),
     ("d DATE", "RANGE (SLEEP(d)) (PARTITION p VALUES LESS THAN (9))", ("2020-01-01",), "SLEEP"),
     ("a INT", "RANGE (b) (PARTITION p VALUES LESS THAN (9))", (1,), "no column b"),
     ("a INT", "SYSTEM_TIME LIMIT 9", (1,), "SYSTEM_TIME"),

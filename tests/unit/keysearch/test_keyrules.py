@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from keysearch.collation import equality_keys
+from keysearch.collation import equality_keys, weights_by_position
 from keysearch.keybytes import encode_keys
 from keysearch.keyrules import encode_by_rules, key_rule
 
@@ -54,3 +54,18 @@ def test_chunks_and_nulls():
     assert len(set(encoded([chunked], [CI]))) == 2
     with pytest.raises(ValueError, match="NULLs"):
         encode_by_rules([pa.array(["a", None])], [CI])
+
+
+@pytest.mark.parametrize(("collation", "level", "weights"), [
+    ("utf8mb4_0900_ai_ci", 0, [(0x1C47, 0x1C47), (0x1CAA,)]), ("utf8mb4_0900_as_cs", 2, [(2, 2), (2,), (2,)]),
+    ("utf8mb4_general_ci", 0, [(0x41, 0x41), (0x45,)]), ("latin1_swedish_ci", 0, [(0x41, 0x41), (0x45,)])])
+def test_weights_of_a_level_are_a_servers(collation, level, weights):
+    """As WEIGHT_STRING shows them, by position."""
+    positions = [dict(zip(rows.tolist(), own.tolist(), strict=True))
+              for rows, own in weights_by_position(pa.array(["a", "aé", None]), collation, level)]
+    assert [tuple(one.values()) for one in positions] == weights
+
+
+def test_a_collation_of_bytes_has_no_weights():
+    with pytest.raises(ValueError, match="without weights"):
+        list(weights_by_position(pa.array(["a"]), "utf8mb4_bin"))

@@ -121,9 +121,15 @@ def test_what_is_asked_of_it():
         table.column("none")
 
 
-@pytest.mark.parametrize(("text", "sql"), [("x'4142'", "0x4142"), ("b'101'", "0x05"), ("x''", "x''"),
-                                           ("_latin1 x'e4'", "0xe4"), ("(_latin1 x'e4')", "_latin1 x'e4'")])
+@pytest.mark.parametrize(("text", "sql"), [("x'4142'", "0x4142"), ("b'101'", "0x05"), ("x''", "b''"),
+                                           ("_latin1 x'e4'", "0xe4"), ("(_latin1 x'e4')", "_latin1 X'e4'")])
 def test_a_default_in_bits_is_a_number_where_one_is_wanted(text, sql):
     """MariaDB refuses INT DEFAULT x'05' and takes 0x05; x'00 41' and 0x0041 are the same two bytes."""
     [change] = parse_statement(f"CREATE TABLE d.t (v VARBINARY(9) DEFAULT {text})")
     assert change.definition.columns[0].default.sql() == sql
+
+
+def test_mariadb_takes_quoted_hexadecimal_digits_for_text():
+    """INT DEFAULT X'35' is 5 there, and 53 in MySQL."""
+    [change] = parse_statement("CREATE TABLE d.t (n INT DEFAULT x'35', m INT DEFAULT 0x35)", flavour="mariadb")
+    assert [column.default.sql() for column in change.definition.columns] == ["(X'35')", "0x35"]

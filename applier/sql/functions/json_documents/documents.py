@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.charset_tables import MULTI_BYTE
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, TEMPORAL
 from applier.sql.casting.byte_strings import bytes_of_text
@@ -411,7 +412,7 @@ def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
-    text = as_text(value, session)
+    text = _shown_text(value, session)
     if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL:
         return Value(pa.nulls(len(text), pa.string()), TEXT, value.constant)
     return Value(by_distinct(text, quoted), TEXT, value.constant)
@@ -439,6 +440,16 @@ def _misread(value: Value) -> pa.Array:
         raise NotComputable(f"text in {value.type.charset} in a document, whose bytes are not UTF-8") from None
 
 
+def _shown_text(value: Value, session: Session) -> pa.Array:
+    """A value's text as a SELECT shows it. Raises NotComputable for codes that MariaDB may make NULL: those without a
+    character of their own, and backslashes of East Asian sets."""
+    text = as_text(value, session)
+    if session.flavour == "mariadb" and value.is_text and (not text.equals(value.values) or (
+            value.type.charset in MULTI_BYTE and pc.any(pc.match_substring(text, "\\")).as_py())):
+        raise NotComputable(f"codes of {value.type.charset} that MariaDB may not find in a document")
+    return text
+
+
 def as_part(value: Value, session: Session) -> Value:
     """A value as a part of a document, as its text."""
     if value.is_null:
@@ -454,7 +465,7 @@ def as_part(value: Value, session: Session) -> Value:
     elif value.is_text and session.flavour == "mysql" and value.type.charset in WIDE:
         made = by_distinct(_misread(value), quoted)
     elif value.is_text and (session.flavour == "mysql" or value.type.base != "longtext" or not value.is_column):
-        made = by_distinct(value.values, quoted)
+        made = by_distinct(_shown_text(value, session), quoted)
     elif value.type.base == "double" and session.flavour == "mysql":
         made = by_distinct(value.values, to_text)
     elif pa.types.is_decimal(value.values.type) or pa.types.is_integer(value.values.type) or \
