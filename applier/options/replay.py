@@ -80,6 +80,8 @@ class ReplayOptions:
     engine: str = "auto"
     master: str | None = None
     conf: tuple[tuple[str, str], ...] = ()
+    metrics: tuple[str, ...] = ()
+    lineage: str | None = None
 
     def __post_init__(self) -> None:
         if not self.binlogs:
@@ -95,7 +97,7 @@ class ReplayOptions:
         check_engine(self.engine, self.master, self.conf)
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def locations(self) -> tuple[str, ...]:
         """Return the paths that are read and written."""
         return *self.binlogs, *([] if self.base is None else [self.base]), self.lake or self.output
 

@@ -21,7 +21,7 @@ class Watch:
     their calls as soon as it is there."""
 
     def __init__(self, folder: str) -> None:
-        self._folder, self._seen, self._path, self._patched = folder, set(), "", False
+        self._folder, self._seen, self._path, self._hooked = folder, set(), "", False
 
     def begin(self, module: str) -> None:
         """Write what is called from now on into the file of a test module."""
@@ -36,11 +36,11 @@ class Watch:
             self._seen.add(code)
             if _PACKAGES and code.co_filename.startswith(_PACKAGES):  # the interpreter may be ending
                 self._note(f"{code.co_filename[len(_ROOT) + 1:]}:{code.co_qualname}")
-            if not self._patched and hasattr(module := sys.modules.get("keysearch.numba_private"), "CompiledKernel"):
+            if not self._hooked and hasattr(module := sys.modules.get("keysearch.numba_private"), "CompiledKernel"):
                 self._watch_kernels(module.CompiledKernel)
 
     def _watch_kernels(self, kernels):
-        self._patched, plain, seen = True, kernels.__mro__[1].__call__, self._seen
+        self._hooked, plain, seen = True, kernels.__mro__[1].__call__, self._seen
 
         def call(kernel, *arguments):
             if kernel not in seen:
