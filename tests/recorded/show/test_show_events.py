@@ -290,6 +290,22 @@ def test_a_damaged_file_is_shown_up_to_the_damage(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
+def test_rows_of_another_number_of_columns_are_corrupt(tmp_path, form):
+    """1610: than the table has by the event before them."""
+    [created] = parse_statement("CREATE TABLE d.t (a INT)")
+    path = tmp_path / "binlog.000001"
+    with BinlogWriter(path, checksum=False) as log, log.transaction():
+        log.rows(RowChanges(created.definition, after={"a": pa.array([7], pa.int32())}))
+    one_column = b"\x02\0\x01\x01\0\x07\0\0\0"  # behind the flags: no extra bytes, a column, its bits, a row
+    data = path.read_bytes()
+    assert data.count(one_column) == 1
+    path.write_bytes(data.replace(one_column, b"\x02\0\x02" + one_column[3:]))
+    with pytest.raises(ArchiveError) as error:
+        show([str(path)], form, io.TextIOWrapper(io.BytesIO()))
+    assert error.value.mysql_errno == 1610
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
 def test_a_null_that_is_marked_as_a_json_diff_is_corrupt(tmp_path, form):
     """As in a replay (1610): no server writes one (JD-NULL)."""
     path = tmp_path / "binlog.000001"
