@@ -51,17 +51,19 @@ def test_killed_before_it_touches_a_file(threads, pass_bytes, archive, tmp_path)
     assert killing.is_complete(output)
 
 
-def test_killed_on_spark(archive, base, tmp_path):
+@pytest.mark.parametrize("kills", [
+    (("publication", "driver"), ("task", "java"), ("task", "worker")),
+    pytest.param((("outline", "java"), ("task", "all")), marks=pytest.mark.thorough)], ids=["each", "once more"])
+def test_killed_on_spark(kills, archive, base, tmp_path):
     """The driver, its Java, a Python worker, and all of them, at points that do not depend on how long anything takes;
     on top of a base, which stays as it was."""
     folder, before, said = tmp_path / "killed", killing.files_of(base), []
     folder.mkdir()
-    for point, victim in (("publication", "driver"), ("outline", "java"), ("task", "java"), ("task", "worker"),
-                          ("task", "all")):
+    for point, victim in kills:
         said.append(killing.attempt_at(point, victim, archive, base, folder, tmp_path / f"{victim} at {point}"))
         if (folder / "out").exists():
             shutil.rmtree(folder / "out")
-    assert ["absent" in line for line in said] == [True, True, True, False, True], said
+    assert ["absent" in line for line in said] == [victim != "worker" for _, victim in kills], said
     killing.finish(archive, base, folder)
     assert killing.files_of(base) == before, "the base is not what it was"
 

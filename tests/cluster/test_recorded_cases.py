@@ -74,7 +74,7 @@ def test_row_images(name, engine, route, tmp_path):
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
-@pytest.mark.by_turns("engine", one_in=2)
+@pytest.mark.by_turns("engine")
 @pytest.mark.parametrize(("name", "route"), [("minimal-defaults", "walk"), ("mariadb-minimal-defaults", "shuffle")])
 def test_defaults_of_columns_that_inserts_leave_out(name, engine, route, tmp_path):
     """IMG-W, DEF-R1b: thousands of columns, with every kind of literal for every kind of column."""

@@ -17,7 +17,7 @@ from applier.engine.spark.stages import map_tasks, shuffle_tasks
 from applier.engine.spill_buffer import SPILL_BYTES
 from applier.errors import ApplierError, ArchiveError, ReplayStopped
 
-pytestmark = pytest.mark.every_spark
+pytestmark = [pytest.mark.every_spark, pytest.mark.by_turns("shared")]
 
 
 def test_results_in_order_of_items(spark):

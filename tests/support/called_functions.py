@@ -71,14 +71,21 @@ def _named_in(source: str) -> dict[str, set[str]]:
     """By compiled function of a source file, the compiled functions that it names."""
     if not _is_compiled(source):
         return {}
-    tree = ast.parse((ROOT / source).read_text())
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    tree, functions = _parsed(source)
     meanings = {name: f"{source}:{name}" for name in functions}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and _is_compiled(file := _file(node.module)):
-            meanings |= {alias.asname or alias.name: f"{file}:{alias.name}" for alias in node.names}
+            there = _parsed(file)[1]
+            meanings |= {alias.asname or alias.name: f"{file}:{alias.name}" for alias in node.names
+                         if alias.name in there}
     return {name: {meanings[part.id] for part in ast.walk(function) if isinstance(part, ast.Name)
                    and part.id in meanings and part.id != name} for name, function in functions.items()}
+
+
+@cache
+def _parsed(source: str) -> tuple[ast.Module, dict[str, ast.FunctionDef]]:
+    tree = ast.parse((ROOT / source).read_text())
+    return tree, {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
 @cache

@@ -36,6 +36,11 @@ def imported(path):
     return found
 
 
+@functools.cache
+def sources():
+    return [path for top in TOPS for path in (ROOT / top).rglob("*.py")]
+
+
 def exported(package):
     """What a package's __init__ has in __all__."""
     for node in ast.parse((package / "__init__.py").read_text()).body:
@@ -55,7 +60,7 @@ def test_the_drawing_is_that_of_the_code():
 def test_other_packages_import_what_a_package_exports(package):
     """And whatever it says that it exports is there."""
     name, own = dotted(package), exported(package)
-    users = (path for top in TOPS for path in (ROOT / top).rglob("*.py") if package not in path.parents)
+    users = (path for path in sources() if package not in path.parents)
     used = {module.removeprefix(f"{name}.").split(".")[0] for path in users for module in imported(path)
             if module.startswith(f"{name}.")}
     assert used <= own, f"{name}: others import {sorted(used - own)}, which are not in its __all__"

@@ -7,7 +7,8 @@ from collections import Counter
 
 import pytest
 
-from tests.support import near
+from tests.support import mutants, near
+from tests.support.called_functions import read_calls
 from tests.support.costs import grown
 from tests.support.folders import CASES, ROOT
 from tests.support.mutants import changed_source, changes_in
@@ -73,12 +74,33 @@ def test_tests_near_to_a_package_are_those_of_its_model():
 
 def test_a_mutant_differs_in_one_thing():
     source = "# mypy: ignore\ndef f(a):\n    if a < 1 and a in (3, 4):\n        return 2\n    return 'text'\n"
-    mutants, functions = zip(*(changed_source(source, number) for number in range(changes_in(source))), strict=True)
-    assert {*functions} == {"f"}
-    assert len(set(mutants)) == len(mutants) > 5
-    for mutant in mutants:
+    found = [changed_source(source, number) for number in range(changes_in(source))]
+    assert len(set(found)) == len(found) > 5
+    for mutant, function in found:
+        assert function == "f"
         ast.parse(mutant)
         assert sum(line.startswith("+ ") for line in difflib.ndiff(source.splitlines(), mutant.splitlines())) == 1
+
+
+def test_a_mutant_is_in_the_outermost_function():
+    """Which is the one that tests are known to call."""
+    source = "class C:\n  def m(self):\n    def inner():\n      return a < 1\n\n  def n(self):\n    f()\n"
+    assert [changed_source(source, number)[1] for number in range(changes_in(source))] == ["C.m", "C.m", "C.n"]
+
+
+def test_a_mutant_is_judged_by_tests_that_call_the_function(tmp_path, monkeypatch):
+    """The cheapest first; a kernel calls what it is compiled with. Of a function that none calls all are asked."""
+    changed, kernels = "applier/errors.py", "applier/binlog/outline/kernels"
+    cheap, dear = "tests/unit/jsondiff/test_path.py", "tests/model/test_histories.py"
+    for test, names in ((dear, f"{changed}:reason.<locals>.<listcomp>\n"), (cheap, f"{changed}:reason\n"),
+                        ("tests/unit/test_words.py", f"{kernels}/outline_kernel.py:walk\n")):
+        (tmp_path / test.replace("/", ",")).write_text(names)
+    found = read_calls(tmp_path)
+    monkeypatch.setattr(mutants, "calls", lambda: found)
+    assert mutants.arguments_of("day", changed, "reason") == [*near.DAILY, cheap, dear]
+    assert mutants.arguments_of("day", f"{kernels}/outline_gtids.py", "read_gtid")[2:] == ["tests/unit/test_words.py"]
+    assert mutants.arguments_of("day", changed, "other") == [*near.DAILY]
+    assert mutants.arguments_of("near", changed, "other")[2:] == near.tests_for([changed])
 
 
 def test_tests_near_to_the_files_beside_a_change_fill_the_budget():
@@ -89,9 +111,11 @@ def test_tests_near_to_the_files_beside_a_change_fill_the_budget():
 
 
 def test_every_case_takes_its_turn(pytester_items):
-    """Each in one of the ways, and all ways are taken; or each case in its only way, one of so many."""
-    for ways, one_in, cases in ((2, 1, 5), (4, 1, 8), (1, 3, 7), (2, 2, 8)):
-        daily = pytester_items(ways, one_in, cases)
+    """Each in one of the ways, and all ways are taken; or each case in its only way, one of so many. By routes without
+    a marker, too."""
+    for ways, one_in, cases, marked in ((2, 1, 5, True), (4, 1, 8, True), (1, 3, 7, True), (2, 2, 8, True),
+                                        (2, 1, 5, False)):
+        daily = pytester_items(ways, one_in, cases, marked)
         assert [case for case, _ in daily] == list(range(0, cases, one_in))
         assert {way for _, way in daily} == set(range(ways))
 
@@ -107,10 +131,11 @@ def pytester_items():
         def get_closest_marker(self, name):
             return self.mark
 
-    def daily(ways, one_in, cases):
-        mark = pytest.mark.by_turns("way", one_in=one_in).mark
-        items = [Item({"case": case, "way": way}, mark) for way in range(ways) for case in range(cases)]
+    def daily(ways, one_in, cases, marked):
+        mark = pytest.mark.by_turns("route", one_in=one_in).mark if marked else None
+        items = [Item({"case": case, "route": way}, mark) for way in range(ways) for case in range(cases)]
         mark_thorough(items)
-        return sorted((item.callspec.params["case"], item.callspec.params["way"]) for item in items if not item.markers)
+        return sorted((item.callspec.params["case"], item.callspec.params["route"]) for item in items
+                      if not item.markers)
 
     return daily

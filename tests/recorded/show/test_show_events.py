@@ -16,11 +16,14 @@ from hypothesis import strategies as st
 
 from applier.binlog.archive.reader import FileEvent
 from applier.binlog.events.format import NAMES, EventType, FormatDescription
+from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile
+from applier.jobs.replay.job import replay_with
 from applier.jobs.show import show
 from applier.jobs.show.json_lines import event_line
 from applier.jobs.show.printing import EventPrinter
+from applier.options import ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
@@ -287,18 +290,49 @@ def test_a_damaged_file_is_shown_up_to_the_damage(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_null_that_is_marked_as_a_json_diff_is_corrupt(tmp_path, form):
-    """As in a replay (1610): no server writes one (JD-NULL)."""
-    [created] = parse_statement("CREATE TABLE d.t (j JSON)")
-    diff = wire.encode([Diff(Operation.REPLACE, parse("$.a"), 1)])
+def test_rows_of_another_number_of_columns_are_corrupt(tmp_path, form):
+    """1610: than the table has by the event before them."""
+    [created] = parse_statement("CREATE TABLE d.t (a INT)")
     path = tmp_path / "binlog.000001"
     with BinlogWriter(path, checksum=False) as log, log.transaction():
-        log.rows(RowChanges(created.definition, before={"j": pa.array([None], pa.binary())},
-                            after={"j": pa.array([diff])}, diffs=("j",)))
-    path.write_bytes(_without_its_diff(path.read_bytes(), diff))
+        log.rows(RowChanges(created.definition, after={"a": pa.array([7], pa.int32())}))
+    one_column = b"\x02\0\x01\x01\0\x07\0\0\0"  # behind the flags: no extra bytes, a column, its bits, a row
+    data = path.read_bytes()
+    assert data.count(one_column) == 1
+    path.write_bytes(data.replace(one_column, b"\x02\0\x02" + one_column[3:]))
+    with pytest.raises(ArchiveError) as error:
+        show([str(path)], form, io.TextIOWrapper(io.BytesIO()))
+    assert error.value.mysql_errno == 1610
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_null_that_is_marked_as_a_json_diff_is_corrupt(tmp_path, form):
+    """As in a replay (1610): no server writes one (JD-NULL)."""
+    path = tmp_path / "binlog.000001"
+    _write_null_as_diff(path)
     with pytest.raises(ArchiveError, match="NULL that is marked as a JSON diff") as error:
         show([str(path)], form, io.TextIOWrapper(io.BytesIO()))
     assert error.value.mysql_errno == 1610
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+def test_such_a_null_stops_a_replay(tmp_path, route):
+    """JD-NULL, 1610."""
+    _write_null_as_diff(tmp_path / "binlog.000001")
+    with pytest.raises(ArchiveError, match="NULL that is marked as a JSON diff") as error:
+        replay_with(ThisProcess(1), ReplayOptions((str(tmp_path),), str(tmp_path / "out"), route=route))
+    assert (error.value.mysql_errno, error.value.table) == (1610, "d.t")
+
+
+def _write_null_as_diff(path: pathlib.Path) -> None:
+    [created] = parse_statement(sql := "CREATE TABLE d.t (j JSON)")
+    diff, null = wire.encode([Diff(Operation.REPLACE, parse("$.a"), 1)]), {"j": pa.array([None], pa.binary())}
+    with BinlogWriter(path, checksum=False) as log:
+        log.query(sql, "d")
+        with log.transaction():
+            log.rows(RowChanges(created.definition, after=null))
+            log.rows(RowChanges(created.definition, before=null, after={"j": pa.array([diff])}, diffs=("j",)))
+    path.write_bytes(_without_its_diff(path.read_bytes(), diff))
 
 
 def _without_its_diff(log: bytes, diff: bytes) -> bytes:

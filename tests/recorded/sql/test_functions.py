@@ -42,6 +42,7 @@ def tables(cases):
             yield case, change.definition.column(f"g{n}"), change.definition
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("server", SERVERS)
 def test_functions_hold_what_the_server_holds(server):
     """Or they are not computed: never another value."""

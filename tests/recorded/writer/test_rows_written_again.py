@@ -13,7 +13,7 @@ CASES = {
 """And how many of their tables cannot be written: with East Asian text or COMPRESSED columns."""
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns("compress", one_in=2)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("compress", [False, True])
 def test_the_same_rows(name, compress, tmp_path):

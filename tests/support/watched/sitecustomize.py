@@ -17,8 +17,8 @@ _PACKAGES = tuple(f"{_ROOT}/{package}/" for package in PACKAGES)
 
 
 class Watch:
-    """What a process calls: each code object once. Compiled code calls no profiler, so the class of the kernels
-    notes their calls as soon as it is there."""
+    """What a process calls: each code object once. Compiled code is not traced, so the class of the kernels notes
+    their calls as soon as it is there."""
 
     def __init__(self, folder: str) -> None:
         self._folder, self._seen, self._path, self._hooked = folder, set(), "", False
@@ -27,11 +27,12 @@ class Watch:
         """Write what is called from now on into the file of a test module."""
         self._seen.clear()
         self._path = f"{self._folder}/{module.replace('/', ',')}"
-        threading.setprofile(self._profile)
-        sys.setprofile(self._profile)
+        threading.settrace(self._trace)
+        sys.settrace(self._trace)
 
-    def _profile(self, frame, event, _):
-        if event == "call" and (code := frame.f_code) not in self._seen:
+    def _trace(self, frame, event, _):
+        """Of a tracer Python tells only calls, where it returns nothing; a profiler would get those of C, too."""
+        if (code := frame.f_code) not in self._seen:
             self._seen.add(code)
             if _PACKAGES and code.co_filename.startswith(_PACKAGES):  # the interpreter may be ending
                 self._note(f"{code.co_filename[len(_ROOT) + 1:]}:{code.co_qualname}")

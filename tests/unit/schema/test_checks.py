@@ -74,12 +74,17 @@ def test_what_a_definition_makes_is_the_same_definition(flavour):
     assert TableDefinition.from_json(definition.to_json()) == definition
 
 
+[COLUMN] = definition_after("CREATE TABLE d.t (a INT)").to_json()["columns"]
+
+
 @pytest.mark.parametrize("change", [
     {"checks": [{"name": "c", "expression": "a > 0) ENGINE=x --", "enforced": True}]},
     {"checks": [{"name": name, "expression": "a", "enforced": True} for name in "cC"]},
     {"options": [["ROW_FORMAT", "x; DROP"]]}, {"options": [["DATA DIRECTORY", "x"]]},
     {"options": [["MAX_ROWS", "1 x"]]},
     {"options": [["MAX_ROWS", "1"], ["MAX_ROWS", "2"]]},
+    {"columns": [COLUMN | {"default": {"kind": "expression", "text": "1) ENGINE=x --"}}]},
+    {"columns": [COLUMN | {"default": {"kind": "number", "text": "1) ENGINE=x --"}}]},
 ])
 def test_a_manifest_that_a_server_could_not_have_made(change):
     """What is printed unquoted is a word, a number or one expression."""

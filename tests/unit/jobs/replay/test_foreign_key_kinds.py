@@ -109,7 +109,7 @@ def expected(shape, action):
     return {name: sorted(held, key=repr) for name, held in end.items()}
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("shape, action", KINDS)
 def test_what_foreign_keys_do(shape, action, tmp_path):
     """AP-FK: by both routes and engines, with one task and with several, for all flavours and images."""

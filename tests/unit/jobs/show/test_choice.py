@@ -93,6 +93,7 @@ def tables_of(mapped: MappedFile) -> list[tuple[str, str]]:
                    if isinstance(content, MappedTable)})
 
 
+@pytest.mark.by_turns("room")
 @pytest.mark.parametrize("room", [4, 4096])
 def test_real_files_read_the_same(room, monkeypatch, tmp_path):
     """With room for few ranges, and for few bytes ahead, too; and in payloads."""

@@ -33,6 +33,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.by_turns("what")
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("what", ["files", "row_files", "positions"])
 def test_damage_is_an_error(what, damage, log, versions, tmp_path):

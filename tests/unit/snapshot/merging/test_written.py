@@ -88,6 +88,7 @@ def test_a_row_that_comes_and_goes(tmp_path):
     assert not applier.fsck(tmp_path / "lake").damaged and rows_of(version).num_rows == len(rows)
 
 
+@pytest.mark.by_turns("with_rows")
 @pytest.mark.parametrize("ddl", ["RENAME TABLE item TO kept", "ALTER TABLE item ADD COLUMN more INT DEFAULT 7",
                                  "ALTER TABLE item ADD INDEX (n)", "ALTER TABLE item DROP PRIMARY KEY",
                                  "ALTER TABLE item MODIFY id BIGINT NOT NULL", "TRUNCATE TABLE item",
