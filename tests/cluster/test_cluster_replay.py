@@ -75,6 +75,21 @@ def test_what_stops_a_replay_stops_it_there_too(run_on_cluster, tmp_path):
 
 
 @pytest.mark.every_spark
+def test_a_directory_that_workers_share(run_on_cluster, tmp_path):
+    """Changes are left in files there, and removed."""
+    case, shared = Case("checksum-changes"), tmp_path / "shared"
+    words = ["--binlogs", *case.binlogs, "--route", "shuffle", "--shared-dir", shared]
+    code, said = run_on_cluster("replay", *words, "--output", tmp_path / "out")
+    assert code == 2 and "--shared-dir is not a directory of this machine" in said, said
+    shared.mkdir()
+    before = shared.stat().st_mtime_ns
+    code, said = run_on_cluster("replay", *words, "--output", tmp_path / "out")
+    assert code == 0, said
+    assert differences(tmp_path / "out", case.expected()) == []
+    assert [*shared.iterdir()] == [] and shared.stat().st_mtime_ns > before
+
+
+@pytest.mark.every_spark
 def test_an_export_and_a_history_are_those_of_one_machine(run_on_cluster, tmp_path):
     """The same files, byte by byte, some of which have random names."""
     replayed(case := Case("checksum-changes"), tmp_path / "snapshot")
