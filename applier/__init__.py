@@ -134,10 +134,10 @@ __all__ = [
     "verify_sql", "versions",
 ]
 
-if isinstance(__loader__, zipimporter):
+if isinstance(__spec__.loader, zipimporter):
     from applier import archived
 
-    archived.leave(__loader__.archive)
+    archived.leave(__spec__.loader.archive)
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):
     raise ImportError(
