@@ -60,7 +60,7 @@ def start(master: str | None = None, *, conf: Conf = (), app_name: str = "applie
                 _ours = _session_for_queries(users, conf), None, conf
         spark = _ours[0]
     if _gateway is not None and _gateway.recording_lock is not None:
-        _warm_up(spark)  # classes that this first JVM has not loaded are missing from the archive for the next ones
+        warm_up(spark)  # classes that this first JVM has not loaded are missing from the archive for the next ones
     return spark
 
 
@@ -155,7 +155,7 @@ def start_in_background(master: str | None = None, conf: Conf = ()) -> "Future[S
             return
         future.set_result(spark)
         if not _is_connect(master):
-            _warm_up(spark)
+            warm_up(spark)
 
     Thread(target=run, name="spark-start", daemon=True).start()
     return future
@@ -168,7 +168,7 @@ def wait_for(session: "Future[SparkSession]", say: Callable[[str], None]) -> "Sp
     return session.result()
 
 
-def _warm_up(spark: "SparkSession") -> None:
+def warm_up(spark: "SparkSession") -> None:
     """Once a session, run an empty job on every core, and again if executors have registered meanwhile. Cores that are
     not there yet are not asked for. Fails silently: the next job reports the error."""
     global _warm
