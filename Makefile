@@ -36,11 +36,16 @@ near: kernels  ## the tests near to what differs from the last commit, or to PAT
 
 near-map: warm  ## measure which tests are near to which source files (tests/near.tsv), and what tests cost (tests/costs.tsv)
 	$(BIN)/python -m pytest -q -n 3 --dist worksteal --cost=write
-	rm -f build/calls*; mkdir -p build
-	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not cluster and not thorough" --calls build/calls
-	$(BIN)/python -m tests.support.near --write build/calls*
+	rm -rf build/calls
+	$(MAKE) build/calls
+	$(BIN)/python -m tests.support.near --write
 
-mutants: warm  ## change one thing at a time in the code, and see which suite notices (ARGS="300 --seed 1 --until near")
+build/calls:
+	rm -rf $@.new
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not thorough" --calls $@.new
+	mv $@.new $@
+
+mutants: build/calls warm  ## change one thing at a time in the code, and see which suite notices (ARGS="300 --seed 1 --until near")
 	$(BIN)/python -m tests.support.mutants $(ARGS)
 
 check-kernels: export APPLIER_KERNELS := checked

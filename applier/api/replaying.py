@@ -80,6 +80,8 @@ def replay(
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
     shared_dir: PathLike | None = None,
+    metrics: Paths = (),
+    lineage: PathLike | None = None,
     keys: Keys | None = None,
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],

@@ -18,8 +18,8 @@ MEMBERSHIP, GROUPS = "/proc/self/cgroup", Path("/sys/fs/cgroup")
 
 
 def room_for_pass(shared_directory: str | None) -> int:
-    """The bytes of log whose outlines and plans fit in memory, and, where all tasks leave changes in one directory,
-    whose changes fit in half of what is free there."""
+    """Return the bytes of log whose outlines and plans fit in memory, and, if all tasks leave changes in one directory,
+    whose changes fit in half of the free space there."""
     memory = memory_bytes() * LOG_BYTES_A_BYTE
     if shared_directory is None:
         return max(LEAST_BYTES, memory)
@@ -63,5 +63,5 @@ def check_shared(directory: str) -> None:
 
 
 def free_bytes(directory: str) -> int:
-    """What is free on the disk of a directory. Errors: OSError."""
+    """Return the free bytes of the disk of a directory. Errors: OSError."""
     return shutil.disk_usage(directory).free

@@ -81,6 +81,8 @@ class ReplayOptions:
     master: str | None = None
     conf: tuple[tuple[str, str], ...] = ()
     shared_dir: str | None = None
+    metrics: tuple[str, ...] = ()
+    lineage: str | None = None
 
     def __post_init__(self) -> None:
         if not self.binlogs:
@@ -99,7 +101,7 @@ class ReplayOptions:
                              "workers", hint="leave out one of them")
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def locations(self) -> tuple[str, ...]:
         """Return the paths that are read and written."""
         return *self.binlogs, *([] if self.base is None else [self.base]), self.lake or self.output
 

@@ -162,13 +162,14 @@ def test_a_stream_follows_an_archive_that_grows(source, tmp_path):
     archive = tmp_path / "archive"
     archive.mkdir()
     sink = Sink(source, tmp_path / "sink")
-    for number, name in enumerate(FILES):
-        shutil.copy(os.path.join(ARCHIVE, name), archive)
+    for number, names in enumerate((FILES[:2], FILES[2:])):
+        for name in names:
+            shutil.copy(os.path.join(ARCHIVE, name), archive)
         run(source, archive, sink, tmp_path / "checkpoint", table="shop.orders")
         assert sink.batches == list(range(number + 1))
     assert sink.rows() == expected("shop.orders")
     run(source, archive, sink, tmp_path / "checkpoint", table="shop.orders")
-    assert sink.batches == [0, 1, 2]
+    assert sink.batches == [0, 1]
 
 
 @limits

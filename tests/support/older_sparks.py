@@ -21,7 +21,7 @@ def folder_of(version: str) -> Path:
 
 
 def install(version: str) -> bool:
-    """Install a version, atomically, if it is missing. Returns False without a network, with a note."""
+    """Install a version atomically, if it is missing. False without a network, with a note."""
     if folder_of(version).is_dir():
         return True
     log = ROOT / "build" / f"spark-{version}.log"

@@ -1,7 +1,7 @@
 """Directories for sockets, answers and payloads, in the system's directory for temporary files, or another one.
 
-A directory lives until it is removed or its process ends; the next process removes what a killed one left. It waits a
-while, since a JVM that is still starting writes its address there, and ends only after that.
+A directory lives until it is removed or its process ends; the next process removes the leftovers of a killed one. It
+waits a while, since a JVM that is still starting writes its address there, and ends only after that.
 """
 
 import os
@@ -23,8 +23,8 @@ _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 
 class Scratch:
-    """A directory that nobody else may look into, `path`; a context manager that removes it. Its name begins with
-    `name`, and directories of the same name whose processes have ended are removed."""
+    """A directory, `path`, that other users cannot read; a context manager that removes it. Its name begins with
+    `name`; directories of the same name whose processes have ended are removed."""
 
     def __init__(self, parent: str | None = None, name: str = _NAME) -> None:
         parent = parent or tempfile.gettempdir()

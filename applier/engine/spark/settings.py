@@ -23,7 +23,7 @@ TASK_ATTEMPTS = 4
 OF_CONTEXT = {
     "spark.ui.showConsoleProgress": "false",
     "spark.ui.liveUpdate.period": "0s",  # else a task that ends soon after another began counts at the next heartbeat
-    "spark.port.maxRetries": "64",  # so many runs on one machine may have a UI
+    "spark.port.maxRetries": "64",  # the number of runs on one machine that may have a UI
     "spark.log.level": "ERROR",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.shuffle.sort.bypassMergeThreshold": "1000",  # few, large payloads: straight into files, never sorted
@@ -34,7 +34,7 @@ OF_CONTEXT = {
 OF_SESSION = {
     "spark.sql.codegen.wholeStage": "false",  # a plan's few rows are not worth 0.4 s of the Java compiler
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # of payloads, most of which have a megabyte at most
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # payloads, most of which have a megabyte at most
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
 OF_CONNECT = ("spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.execution.arrow.maxBytesPerBatch")

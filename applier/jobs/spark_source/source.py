@@ -29,7 +29,7 @@ class BinlogSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What `format` takes."""
+        """Return the name for `format`."""
         return "binlog"
 
     def schema(self) -> StructType:
@@ -54,7 +54,8 @@ class BinlogReader(DataSourceReader):
 
     @property
     def pushFilters(self) -> PushFilters:
-        """What a query asks of `_table`, `_gtid`, `_commit_version` and `_commit_timestamp`; see `pushed`."""
+        """Return the filters of a query on `_table`, `_gtid`, `_commit_version` and `_commit_timestamp`; see
+        `pushed`."""
         return PushFilters(self._push)
 
     def _push(self, filters: Sequence[Filter]) -> Sequence[Filter]:

@@ -80,7 +80,8 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._target or self._log_end(start)
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
-        """What tasks read from one offset to another. Raises SchemaError where the table has other columns there."""
+        """Return the parts that tasks read from one offset to another. Raises SchemaError if the table has other
+        columns there."""
         if start == end:
             return []
         asked = replace(self._asked.changes, stop_position=(end["file"], end["pos"]))
@@ -106,11 +107,12 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
                                    "columns")
         return parts(log, self._asked)
 
-    def _left_at(self, place: Offset) -> Snapshot:
-        """What continues at an offset: what the batch before left, or what the log before it says."""
-        if self._left is not None and self._left[0] == place:
+    def _left_at(self, offset: Offset) -> Snapshot:
+        """Return the checkpoint that continues at an offset: that of the batch before, or one made from the log before
+        it."""
+        if self._left is not None and self._left[0] == offset:
             return self._left[1]
-        before = replace(self._asked.changes, stop_position=(place["file"], place["pos"]))
+        before = replace(self._asked.changes, stop_position=(offset["file"], offset["pos"]))
         return ChangeLog(before).checkpoint(self._filter)
 
     @property
@@ -133,8 +135,8 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return start
 
     def _end_within(self, start: Offset, most: int) -> Offset:
-        """The end of the last group of those after `start` that take at most so many bytes together, the first one in
-        any case; `start` if there is none."""
+        """Return the end of the last group of those after `start` that take at most `most` bytes together, of the first
+        one in any case; `start` if there is none."""
         found, left = start, most
         for file in self._files_from(start):
             ends = self._ends(file, start)
