@@ -9,9 +9,9 @@ The public names are in `__all__`; each is loaded when it is first used.
 
 from importlib import import_module
 from typing import TYPE_CHECKING
+from zipimport import zipimporter
 
 import jsondiff
-from applier import archived
 from applier.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -137,7 +137,10 @@ __all__ = [
     "verify_sql", "versions",
 ]
 
-archived.leave(__spec__.loader)
+if isinstance(__spec__.loader, zipimporter):
+    from applier import archived
+
+    archived.leave(__spec__.loader.archive)
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):
     raise ImportError(

@@ -11,7 +11,6 @@ import tempfile
 import zipfile
 from contextlib import suppress
 from importlib import import_module
-from zipimport import zipimporter
 
 from keysearch import caches
 
@@ -20,11 +19,9 @@ source: str | None = None
 """The path of the archive that this process was started with."""
 
 
-def leave(loader: object) -> None:
-    """If `loader` read this package from an archive, unpack it and import the package again."""
-    if not isinstance(loader, zipimporter):
-        return
-    archive = os.path.abspath(loader.archive)
+def leave(archive: str) -> None:
+    """Unpack the archive that this package is imported from, and import it again."""
+    archive = os.path.abspath(archive)
     folder = _unpacked(archive)
     sys.path[:] = [folder if os.path.abspath(entry) == archive else entry for entry in sys.path]
     for name in [*sys.modules]:

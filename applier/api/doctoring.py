@@ -45,6 +45,7 @@ def doctor(
     engine: Literal["auto", "local", "spark"] = "local",
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
+    shared_dir: PathLike | None = None,
     keys: Keys | None = None,
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],

@@ -79,6 +79,7 @@ def replay(
     engine: Literal["auto", "local", "spark"] = "local",
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
+    shared_dir: PathLike | None = None,
     metrics: Paths = (),
     lineage: PathLike | None = None,
     keys: Keys | None = None,

@@ -24,8 +24,8 @@ class ByWork:
         return self._executor.cores
 
     @property
-    def on_one_disk(self) -> bool:
-        return self._executor.on_one_disk
+    def shared_directory(self) -> str | None:
+        return self._executor.shared_directory
 
     @property
     def has_late_attempts(self) -> bool:

@@ -16,7 +16,7 @@ from applier.apply.spec import UnitSpec
 from applier.apply.tasks import ApplyTasks, LogSegment, SplitTasks, TaskOutcome, split_of, task_of
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.outline_pass import outline_file
-from applier.engine.room import free_bytes
+from applier.engine.room import free_bytes, spilling_directory
 from applier.engine.spill_buffer import SPILL_BYTES, SpillBuffer
 from applier.engine.threads import map_on_threads
 from applier.io import mapping
@@ -44,8 +44,9 @@ class Executor(Protocol):
         ...
 
     @property
-    def on_one_disk(self) -> bool:
-        """True if every task sees the files of all others, so that changes are shuffled without being sent."""
+    def shared_directory(self) -> str | None:
+        """A directory in which every task sees the files of all others, so that changes are shuffled in files; None if
+        they are sent."""
         ...
 
     @property
@@ -72,11 +73,14 @@ class ThisProcess:
     `cores` tasks hold as much as the plan lets a task hold, and shuffled data beyond SPILL_BYTES per core is in a
     file."""
 
-    on_one_disk = True
     has_late_attempts = False
 
     def __init__(self, cores: int = 1):
         self.cores = cores
+
+    @property
+    def shared_directory(self) -> str:
+        return spilling_directory()
 
     def expect(self, core_seconds: float) -> None:
         pass

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePath
 
+from applier.errors import UsageError
 from applier.io.disk.temporary import spill_directory
 
 LEAST_BYTES = 1 << 30
@@ -16,13 +17,13 @@ LOG_BYTES_A_BYTE = 256
 MEMBERSHIP, GROUPS = "/proc/self/cgroup", Path("/sys/fs/cgroup")
 
 
-def room_for_pass(on_one_disk: bool) -> int:
-    """Return the bytes of log whose outlines and plans fit in memory, and, if all tasks leave them `on_one_disk`, whose
-    changes fit in half of the free space there."""
+def room_for_pass(shared_directory: str | None) -> int:
+    """Return the bytes of log whose outlines and plans fit in memory, and, if all tasks leave changes in one directory,
+    whose changes fit in half of the free space there."""
     memory = memory_bytes() * LOG_BYTES_A_BYTE
-    if not on_one_disk:
+    if shared_directory is None:
         return max(LEAST_BYTES, memory)
-    return max(LEAST_BYTES, min(memory, free_bytes(spilling_directory()) // 2))
+    return max(LEAST_BYTES, min(memory, free_bytes(shared_directory) // 2))
 
 
 def memory_bytes() -> int:
@@ -52,6 +53,13 @@ def spilling_directory() -> str:
     """Where tasks leave changes in files: the system's own directory, if the one that is named is not there."""
     directory = spill_directory()
     return directory if directory and os.path.isdir(directory) else tempfile.gettempdir()
+
+
+def check_shared(directory: str) -> None:
+    """Raise UsageError if this machine does not have the directory that it is to share with Spark's workers."""
+    if not os.path.isdir(directory):
+        raise UsageError("--shared-dir is not a directory of this machine", file=directory,
+                         hint="name a directory of a file system that this machine and all of Spark's workers mount")
 
 
 def free_bytes(directory: str) -> int:

@@ -10,6 +10,7 @@ from typing import IO, Any, Protocol
 
 import pyarrow as pa
 
+from applier.errors import UsageError, reason
 from applier.io.disk.temporary import spill_directory
 
 SPILL_BYTES = 64 << 20
@@ -84,19 +85,27 @@ class SharedFile:
     """Payloads that a sender puts into a new file of a directory. A context manager; the file stays."""
 
     def __init__(self, directory: str) -> None:
-        number, self._path = tempfile.mkstemp(prefix="payloads-", dir=directory)
-        self._file = os.fdopen(number, "wb")
+        self._directory = directory
+        self._file: IO[bytes] | None = None
+        self._path = ""
 
     def __enter__(self) -> "SharedFile":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
-    def put(self, payload: Any) -> bytes:
-        """Write a payload (a buffer). Gives what tells SharedArrivals where it lies, once this file is closed."""
-        data = pa.py_buffer(payload)
-        return pickle.dumps((self._path, _append(self._file, data), data.size))
+    def put(self, payload: pa.Buffer) -> bytes:
+        """Write a payload. Returns what tells SharedArrivals where it lies, once this file is closed. Raises UsageError
+        if the directory is not the receivers' one."""
+        if self._file is None:
+            try:
+                number, self._path = tempfile.mkstemp(prefix="payloads-", dir=self._directory)
+            except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+                raise _not_shared(self._directory, reason(error)) from None
+            self._file = os.fdopen(number, "wb")
+        return pickle.dumps((self._path, _append(self._file, payload), payload.size))
 
 
 class SharedArrivals:
@@ -115,12 +124,24 @@ class SharedArrivals:
         self._arrived.append((key, pickle.loads(payload)))
 
     def in_order(self) -> Iterator[tuple[Any, pa.Buffer]]:
+        """All pairs by ascending key. Raises UsageError where a sender's file is not the one that it wrote."""
         mappings: dict[str, pa.Buffer] = {}
         for key, (path, at, size) in sorted(self._arrived):
             if path not in mappings:
-                with open(path, "rb") as file:
-                    mappings[path] = _mapped(file)
+                try:
+                    with open(path, "rb") as file:
+                        mappings[path] = _mapped(file)
+                except (FileNotFoundError, PermissionError) as error:
+                    raise _not_shared(path, reason(error)) from None
+            if at + size >= mappings[path].size:  # a byte follows each payload
+                raise _not_shared(path, f"it has {mappings[path].size:,} bytes, and its writer wrote more")
             yield key, mappings[path].slice(at, size)
+
+
+def _not_shared(path: str, why: str) -> UsageError:
+    return UsageError(f"Spark's workers do not share the directory for changes: {why}", file=path,
+                      hint="--shared-dir has to be the same directory, of one file system and with the same user, on "
+                           "this machine and on all workers; without it changes are sent through Spark")
 
 
 def _append(file: IO[bytes], payload: pa.Buffer) -> int:

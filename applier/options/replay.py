@@ -80,6 +80,7 @@ class ReplayOptions:
     engine: str = "auto"
     master: str | None = None
     conf: tuple[tuple[str, str], ...] = ()
+    shared_dir: str | None = None
     metrics: tuple[str, ...] = ()
     lineage: str | None = None
 
@@ -95,6 +96,9 @@ class ReplayOptions:
                              hint="give --start-position, and --base or --lake, or leave out --reapply")
         verbs.REPLAY.check(self)
         check_engine(self.engine, self.master, self.conf)
+        if self.shared_dir is not None and self.engine == "local":
+            raise UsageError(f"--engine local runs in this process, and --shared-dir {self.shared_dir} is for Spark's "
+                             "workers", hint="leave out one of them")
 
     @property
     def locations(self) -> tuple[str, ...]:

@@ -28,6 +28,10 @@ MASTER = Option("master", kinds.TEXT, RUN, "The Spark master, as spark://host:70
 CONF_OF_SPARK = Option("conf", kinds.CONF, RUN, "A setting of Spark, as spark.executor.memory=2g. It overrides "
                        "spark-defaults.conf.",
                        python="Spark's settings by name; they override spark-defaults.conf.")
+SHARED_DIR = Option(
+    "shared_dir", kinds.PATH, RUN, "A directory that this machine and all of Spark's workers share, such as an NFS "
+    "mount. The shuffle leaves changes in files there, which costs less CPU than sending them through Spark.",
+    value="DIR")
 ROUTE = Option(
     "route", kinds.choice("auto", "walk", "shuffle"), RUN, "How tasks get their changes. walk: each task reads the "
     "binlogs for its own tables; shuffle: binlogs are decoded once and changes are sent to the tasks; auto: the "

@@ -24,7 +24,8 @@ REPLAY = Verb(
     choosing.EXCLUDE_GTIDS, *_SERVERS, running.EXEC_MODE, running.TYPE_CONVERSIONS, running.ZERO_DATES, running.WITNESS,
     running.ON_STATEMENT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE, running.LOWER_CASE_TABLE_NAMES,
     running.CHECK_FOREIGN_KEYS, making.UNSIGNED_BIGINT_AS_BASE, making.TARGET_FILE_SIZE, making.PARQUET,
-    running.PASS_BYTES, running.ROUTE, *_SPARK, *_TELEMETRY, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
+    running.PASS_BYTES, running.ROUTE, *_SPARK, running.SHARED_DIR, *_TELEMETRY, reading.KEYS_OF_LOGS, running.PROGRESS,
+    positional=2)
 IMPORT = Verb(
     "import", SNAPSHOTS, "a dump becomes a snapshot", reading.DUMP, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
     reading.SCHEMA.of("CREATE TABLEs of tables whose rows are Parquet files: DUMP is then a directory of "
@@ -238,7 +239,7 @@ SYNC = Verb(
                       "http:// or https:// URL, or append them to this file."), making.JSON_LOG, running.ENDING_TO_ASK,
     *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, choosing.START, choosing.REAPPLY, choosing.STOP,
                     making.SNAPSHOT_AT, running.CHECK_FOREIGN_KEYS, running.PASS_BYTES, running.ROUTE, *_SPARK,
-                    *_TELEMETRY),
+                    running.SHARED_DIR, *_TELEMETRY),
     like=REPLAY)
 EXPIRE = Verb("expire", LAKES, "remove old versions", reading.LAKE_TO_READ,
               making.KEEP_VERSIONS.of(default=REQUIRED), running.DRY_RUN, making.JSON)

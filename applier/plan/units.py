@@ -22,6 +22,7 @@ from applier.apply.spec import (
 from applier.apply.witnessed import OFF
 from applier.columns.table_key import BytesKey, IntKey, TableKey, alters_rows, keeps_key, table_key
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
+from applier.io.resolver import absolute
 from applier.plan.cascades import Cascades
 from applier.plan.exchanged import add_units, exchanged_versions
 from applier.plan.planned import PlannedVersion
@@ -189,7 +190,7 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
 
 def _begins(base: Snapshot | None, files: tuple[FileEntry, ...]) -> RowOrigin:
     """The source of the rows of a version that begins with these files of the base."""
-    return FromBase(uri=base.root, files=files) if base is not None and files else BeginsEmpty()
+    return FromBase(uri=absolute(base.root), files=files) if base is not None and files else BeginsEmpty()
 
 
 def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: Snapshot | None,

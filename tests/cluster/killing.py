@@ -46,7 +46,7 @@ from applier.plan import ranges, units
 units.UNIT_BYTES, units.LEAST_UNIT_BYTES, ranges.HOT_BYTES = 100_000, 1, 50_000
 archive, output, base, pass_bytes = sys.argv[1:]
 if pass_bytes:
-    job.room_for_pass = lambda on_one_disk: int(pass_bytes)
+    job.room_for_pass = lambda shared_directory: int(pass_bytes)
 sys.argv[1:] = ["replay", "--binlogs", archive, "--output", output, "--master", "local[2]"]
 sys.argv += ["--base", base] if base else []
 console()

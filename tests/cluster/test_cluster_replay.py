@@ -37,6 +37,7 @@ def driver(master, directory):
         print(json.dumps([verb, "--master", master, *map(str, options)]), file=process.stdin, flush=True)
         return json.loads(process.stdout.readline())
 
+    run.relative = lambda path: os.path.relpath(path, directory)
     with process:
         yield run
     assert process.returncode == 0
@@ -51,15 +52,15 @@ def run_on_cluster(spark_cluster, tmp_path_factory):
 
 @pytest.mark.every_spark
 def test_a_cluster_gives_what_one_machine_gives(run_on_cluster, tmp_path):
-    """AP-SNAP: one route to a mark, and the other on from there."""
+    """AP-SNAP: one route to a mark, and the other on from there. A relative path is one of the driver's."""
     case, base = Case("checksum-changes"), tmp_path / "base"
     [mark] = case.marks
     binlogs = ["--binlogs", *map(str, case.binlogs)]
     code, said = run_on_cluster("replay", *binlogs, "--output", base, "--route", "walk", "--stop-position", mark)
     assert code == 0, said
     assert differences(base, case.expected(mark)) == []
-    code, said = run_on_cluster("replay", *binlogs, "--output", str(tmp_path / "end"), "--route", "shuffle", "--base",
-                                   str(base))
+    code, said = run_on_cluster("replay", *binlogs, "--output", tmp_path / "end", "--route", "shuffle", "--base",
+                                run_on_cluster.relative(base))
     assert code == 0, said
     assert differences(tmp_path / "end", case.expected()) == []
     assert manifest.load(str(tmp_path / "end")).position.file == case.binlogs[-1].name
@@ -75,14 +76,31 @@ def test_what_stops_a_replay_stops_it_there_too(run_on_cluster, tmp_path):
 
 
 @pytest.mark.every_spark
+def test_a_directory_that_workers_share(run_on_cluster, tmp_path):
+    """Changes are left in files there, and removed."""
+    case, shared = Case("checksum-changes"), tmp_path / "shared"
+    words = ["--binlogs", *case.binlogs, "--route", "shuffle", "--shared-dir", shared]
+    code, said = run_on_cluster("replay", *words, "--output", tmp_path / "out")
+    assert code == 2 and "--shared-dir is not a directory of this machine" in said, said
+    shared.mkdir()
+    before = shared.stat().st_mtime_ns
+    code, said = run_on_cluster("replay", *words, "--output", tmp_path / "out")
+    assert code == 0, said
+    assert differences(tmp_path / "out", case.expected()) == []
+    assert [*shared.iterdir()] == [] and shared.stat().st_mtime_ns > before
+
+
+@pytest.mark.every_spark
 def test_an_export_and_a_history_are_those_of_one_machine(run_on_cluster, tmp_path):
     """The same files, byte by byte, some of which have random names."""
     replayed(case := Case("checksum-changes"), tmp_path / "snapshot")
     chosen = ["--binlogs", *case.binlogs, "--tables", "ck.t"]
-    for verb, *options in (("export", tmp_path / "snapshot", "--format", "tsv"), ("history", *chosen)):
+    snapshot = run_on_cluster.relative(tmp_path / "snapshot")
+    for verb, *options in (("export", snapshot, "--format", "tsv"), ("history", *chosen)):
         here, there = tmp_path / f"{verb} here", tmp_path / f"{verb} there"
         code, said = run_on_cluster(verb, *options, "--output", there)
         assert code == 0, said
+        options[0] = tmp_path / "snapshot" if verb == "export" else options[0]
         assert cli.main([verb, *map(str, options), "--output", str(here), "--engine", "local"]) == 0
         found = [sorted(path.read_bytes() for path in folder.glob("*/*/*")) for folder in (here, there)]
         assert found[0] == found[1] != []

@@ -1,4 +1,4 @@
-"""The stages (test_stages.py) on a real standalone cluster, through the death of executors."""
+"""The stages (test_stages.py) on a real standalone cluster, through the death of executors; units in parts there."""
 
 import json
 import os
@@ -8,12 +8,17 @@ import textwrap
 
 import pytest
 
+import applier
+import applier.binlog
 from tests.support import spark_servers
+from tests.support.folders import ROOT
+from tests.support.small_parts import rows_of
 
 
-def on_cluster(master, directory, code):
+def on_cluster(master, directory, code, **conf):
     """Run `code` as a driver's program of its own, started outside the checkout; what it prints as JSON."""
-    begin = f"from applier.engine.spark import session, stages\nspark = session.start({master!r})\n"
+    begin = ("from applier.engine.spark import session, stages\n"
+             f"spark = session.start({master!r}, conf={tuple(conf.items())!r})\n")
     program = begin + textwrap.dedent(code)
     environment = os.environ | spark_servers.ENVIRONMENT | {"PYTHONPATH": spark_servers.PYTHONPATH}
     run = subprocess.run([sys.executable, "-c", program], cwd=directory, env=environment, capture_output=True,
@@ -60,3 +65,45 @@ def test_stages_use_both_workers_and_survive_the_death_of_their_executors(spark_
     assert len({directory for _, directory, _ in mapped}) >= 2
     assert all(preloaded for _, _, preloaded in mapped)
     assert shuffled == [[[2000, unit, item] for item in (3, 1, 2, 0)] for unit in range(3)]
+
+
+PARTS = """
+import os
+def few_bytes():
+    from applier.apply.routes import parts
+    parts.LARGE_BYTES, parts.PART_BYTES = 20_000, 10_000
+os.register_at_fork(after_in_child=few_bytes)
+"""
+"""Of workers (sitecustomize): a unit with more changes than this is applied in parts."""
+
+
+@pytest.mark.thorough
+def test_a_unit_in_parts_has_the_rows_of_a_walk(spark_cluster, tmp_path):
+    """First of a log that begins with the table, then onto a base. Each part writes files of its own, in key order."""
+    def rows(ids, text):
+        return {"id": [*ids], "v": [f"{text} {number * 7919 % 3000:>40}" for number in ids]}
+
+    with applier.binlog.Writer(tmp_path / "log.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(60))")
+        with log.transaction():
+            log.insert("d.t", rows(range(3000), "new"))
+        middle = f"log.000001:{log.position[1]}"
+        with log.transaction():
+            log.update("d.t", rows(range(0, 3000, 2), "new"), rows(range(0, 3000, 2), "other"))
+            log.update("d.t", rows(range(1, 3000, 2), "new"), rows(range(5999, 3000, -2), "moved"))
+            log.delete("d.t", rows(range(0, 3000, 6), "other"))
+    (tmp_path / "hook").mkdir()
+    (tmp_path / "hook" / "sitecustomize.py").write_text(PARTS)
+    on_cluster(spark_cluster, tmp_path, f"""
+    import json
+    import applier
+    for stop, base, output in (({middle!r}, None, "base"), (None, "base", "end")):
+        applier.replay("log.000001", output, base=base, stop=stop, route="shuffle", engine="spark")
+    print(json.dumps(None))
+    """, **{"spark.executorEnv.PYTHONPATH": f"{tmp_path}/hook{os.pathsep}{ROOT}"})
+    for name, stop in (("base", middle), ("end", None)):
+        walked = applier.replay(tmp_path / "log.000001", tmp_path / f"{name} here", stop=stop, route="walk").snapshot
+        assert rows_of(tmp_path / name) == rows_of(tmp_path / f"{name} here")
+        files = len(applier.Snapshot(tmp_path / name).tables["d.t"].files)
+        assert files >= 3 > len(walked.tables["d.t"].files) == 1

@@ -18,18 +18,13 @@ from tests.support.folders import CASES
 FILES = sorted((CASES / "many-files-mysql").glob("binlog.0*"))
 
 
-class OnOthersDisks(OnSpark):
-    """A session whose tasks run somewhere else, as far as it knows."""
-
-    on_one_disk = False
-
-
 @pytest.fixture(params=[1, 64])
 def elsewhere(spark, monkeypatch, request):
     monkeypatch.setattr(executor, "GROUP_FILES", request.param)
+    monkeypatch.setattr(executor, "is_local", lambda master: False)
     session = Future()
     session.set_result(spark)
-    return OnOthersDisks(session, "local[2]", print)
+    return OnSpark(session, "local[2]", print)
 
 
 def tasks(files):

@@ -183,9 +183,8 @@ def test_the_ui_has_our_words(tmp_path):
     run = program("""
 import json, urllib.request
 import applier
-from applier.engine.spark import session
-from applier.engine.spark.executor import OnSpark
-OnSpark.on_one_disk = property(lambda self: False)  # as on a cluster
+from applier.engine.spark import executor, session
+executor.is_local = lambda master: False  # as on a cluster
 applier.replay("logs", "out", master="local[2]", conf={"spark.ui.port": "0"})
 applier.export("out", "dump", master="local[2]", conf={"spark.ui.port": "0"})
 url = f"{session.start('local[2]', conf=(('spark.ui.port', '0'),)).sparkContext.uiWebUrl}/api/v1/applications"

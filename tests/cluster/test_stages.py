@@ -15,7 +15,7 @@ import applier.binlog
 from applier.engine.spark.running import TaskFailed, explain_spark_errors
 from applier.engine.spark.stages import map_tasks, shuffle_tasks
 from applier.engine.spill_buffer import SPILL_BYTES
-from applier.errors import ApplierError, ArchiveError, ReplayStopped
+from applier.errors import ApplierError, ArchiveError, ReplayStopped, UsageError
 
 pytestmark = [pytest.mark.every_spark, pytest.mark.by_turns("shared")]
 
@@ -216,6 +216,26 @@ def test_errors_of_both_sides_of_a_shuffle(spark, shared):
         shuffle_tasks(spark, give, [2, 3, 4], take, 2, shared=shared)
     with pytest.raises(ReplayStopped, match="no such row"):
         shuffle_tasks(spark, give, [1, 2], take, 2, shared=shared)
+
+
+def test_a_directory_that_workers_do_not_share_is_refused_without_retry(spark, tmp_path):
+    """One that a sender does not see, or whose files a receiver does not see."""
+    def give(item):
+        import shutil
+
+        import numpy as np
+        import pyarrow as pa
+
+        open(f"{tmp_path}/sent {len(os.listdir(tmp_path))}", "w").close()
+        yield np.zeros(1, np.int64), pa.array([b"x"])
+        shutil.rmtree(f"{tmp_path}/shared", ignore_errors=True)
+
+    for name in ("missing", "shared"):
+        (tmp_path / "shared").mkdir()
+        with pytest.raises(UsageError, match="do not share the directory"):
+            shuffle_tasks(spark, give, [0], lambda unit, payloads: [*payloads], 1, shared=f"{tmp_path}/{name}")
+        (tmp_path / "shared").exists() and (tmp_path / "shared").rmdir()
+    assert sorted(os.listdir(tmp_path)) == ["sent 1", "sent 2"]
 
 
 def test_a_unit_out_of_range_is_a_fault(spark, shared):

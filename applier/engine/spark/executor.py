@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -21,8 +21,9 @@ from applier.apply.spec import UnitSpec
 from applier.apply.tasks import ApplyTasks, LogSegment, SplitTasks, TaskOutcome, TaskShare, split_of, task_of
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.engine.executor import OnProgress, ThisProcess, outline_all
+from applier.engine.room import spilling_directory
 from applier.engine.spark import running
-from applier.engine.spark.scratch import Scratch
+from applier.engine.spark.scratch import Scratch, shared_scratch
 from applier.engine.spark.session import is_local, wait_for
 from applier.engine.spark.stages import map_tasks, shuffle_tasks
 from applier.io.disk.temporary import spill_directory
@@ -36,12 +37,14 @@ cores: more executors may come."""
 
 
 class OnSpark:
-    """Runs tasks in a session that may still be starting; `say` is called when they wait for that."""
+    """Runs tasks in a session that may still be starting; `say` is called when they wait for that. `shared_dir` is a
+    directory that this machine and all workers share."""
 
     has_late_attempts = True
 
-    def __init__(self, session: Future[SparkSession], master: str | None, say: Callable[[str], None]):
-        self._session, self._master, self._say = session, master, say
+    def __init__(self, session: Future[SparkSession], master: str | None, say: Callable[[str], None],
+                 shared_dir: str | None = None):
+        self._session, self._master, self._say, self._shared_dir = session, master, say, shared_dir
 
     @property
     def cores(self) -> int:
@@ -55,14 +58,14 @@ class OnSpark:
         return running.parallelism(wait_for(self._session, self._say))
 
     @property
-    def on_one_disk(self) -> bool:
-        return is_local(self._master)
+    def shared_directory(self) -> str | None:
+        return self._shared_dir or (spilling_directory() if is_local(self._master) else None)
 
     def expect(self, core_seconds: float) -> None:
         pass
 
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
-        if self.on_one_disk:
+        if is_local(self._master):
             return ThisProcess(self.cores).outline(tasks, on_progress)
         groups = groups_by_work(tasks)
 
@@ -97,10 +100,16 @@ class OnSpark:
             return apply_payloads(chains[number][-1], payloads)
 
         spark = wait_for(self._session, self._say)
-        directory = Scratch(_local_directory(spark)) if self.on_one_disk else nullcontext()
-        with running.explain_spark_errors(), directory as shared:
+        with running.explain_spark_errors(), self._exchange(spark) as shared:
             return shuffle_tasks(spark, payloads_of, splits.parts, reduce, len(units), shared=shared,
                                  name=_applied(units), on_progress=on_progress)
+
+
+    def _exchange(self, spark: SparkSession) -> AbstractContextManager[str | None]:
+        """The directory in which one shuffle leaves its changes; None if Spark carries them."""
+        if self._shared_dir is not None:
+            return shared_scratch(self._shared_dir)
+        return Scratch(_local_directory(spark)) if is_local(self._master) else nullcontext()
 
 
 def _applied(units: Sequence[UnitSpec]) -> str:

@@ -6,6 +6,7 @@ waits a while, since a JVM that is still starting writes its address there, and 
 
 import os
 import re
+import secrets
 import shutil
 import stat
 import tempfile
@@ -13,22 +14,26 @@ import time
 import weakref
 from types import TracebackType
 
+from applier.errors import UsageError, reason
 from applier.io.disk import durable
 
 OLD_SECONDS = 600
-_OURS = re.compile(r"applier-\d+-[0-9a-f]{12}")
+_NAME = "applier-"
+_BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 
 class Scratch:
-    """A directory, `path`, that other users cannot read; a context manager that removes it."""
+    """A directory, `path`, that other users cannot read; a context manager that removes it. Its name begins with
+    `name`; directories of the same name whose processes have ended are removed."""
 
-    def __init__(self, parent: str | None = None) -> None:
+    def __init__(self, parent: str | None = None, name: str = _NAME) -> None:
         parent = parent or tempfile.gettempdir()
         os.makedirs(parent, exist_ok=True)
+        ours = re.compile(rf"{re.escape(name)}\d+-[0-9a-f]{{12}}")
         for entry in os.scandir(parent):
-            if _OURS.fullmatch(entry.name) and _is_old(entry):
+            if ours.fullmatch(entry.name) and _is_old(entry):
                 durable.remove_if_dead(entry.path)
-        self.path, self.lock = durable.make_locked(parent, "applier-", 0o700)
+        self.path, self.lock = durable.make_locked(parent, name, 0o700)
         self._removal = weakref.finalize(self, _remove, self.path, self.lock)
 
     def __enter__(self) -> str:
@@ -40,6 +45,22 @@ class Scratch:
     def leave(self) -> None:
         """Leave its removal to a fork of this process that holds the lock as well."""
         self._removal.detach()
+
+
+def shared_scratch(parent: str) -> Scratch:
+    """A scratch directory on a file system of several machines. Its name has this machine's boot in it: locks may not
+    reach other machines, so only what dead processes of this boot left is removed. Raises UsageError."""
+    try:
+        with open(_BOOT_ID) as file:
+            boot = file.read()[:8]
+    except OSError:
+        boot = secrets.token_hex(4)
+    try:
+        return Scratch(parent, f"{_NAME}{boot}-")
+    except OSError as error:
+        raise UsageError(f"cannot make a directory in --shared-dir: {reason(error)}", file=parent,
+                         hint="name a directory that exists on this machine and on all of Spark's workers, or leave "
+                              "it out: changes are then sent through Spark") from None
 
 
 def _is_old(entry: os.DirEntry[str]) -> bool:

@@ -20,6 +20,9 @@ from applier.errors import ApplierError, NotInstalled, UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_MOST_WARMED = 1024
+"""Tasks of the job that starts workers: those of more cores start with their first task."""
+
 _booted: java.Gateway | None = None  # a JVM that no session uses yet
 _gateway: java.Gateway | None = None
 _warm: "SparkSession | None" = None
@@ -57,7 +60,7 @@ def start(master: str | None = None, *, conf: Conf = (), app_name: str = "applie
                 _ours = _session_for_queries(users, conf), None, conf
         spark = _ours[0]
     if _gateway is not None and _gateway.recording_lock is not None:
-        _warm_up(spark)  # classes that this first JVM has not loaded are missing from the archive for the next ones
+        warm_up(spark)  # classes that this first JVM has not loaded are missing from the archive for the next ones
     return spark
 
 
@@ -135,8 +138,8 @@ def boot(master: str | None = None, conf: Conf = ()) -> None:
 def start_in_background(master: str | None = None, conf: Conf = ()) -> "Future[SparkSession]":
     """Call `start` on a thread of its own: Java starts while the caller does something else.
 
-    Once the session exists, it also runs a first small job, so that the Python workers of a local master are forked and
-    have loaded what they need, and Java its classes, before the caller's first job.
+    Once the session exists, it also runs a first small job, so that Python workers are forked and have loaded what they
+    need, and Java its classes, while the caller plans its first job.
 
     Raises NotInstalled at once; other errors are the session's.
     """
@@ -151,8 +154,8 @@ def start_in_background(master: str | None = None, conf: Conf = ()) -> "Future[S
             future.set_exception(error)
             return
         future.set_result(spark)
-        if is_local(master):
-            _warm_up(spark)
+        if not _is_connect(master):
+            warm_up(spark)
 
     Thread(target=run, name="spark-start", daemon=True).start()
     return future
@@ -165,8 +168,9 @@ def wait_for(session: "Future[SparkSession]", say: Callable[[str], None]) -> "Sp
     return session.result()
 
 
-def _warm_up(spark: "SparkSession") -> None:
-    """Once a session, run an empty job on every core. Fails silently: the next job reports the error."""
+def warm_up(spark: "SparkSession") -> None:
+    """Once a session, run an empty job on every core, and again if executors have registered meanwhile. Cores that are
+    not there yet are not asked for. Fails silently: the next job reports the error."""
     global _warm
     if _warm is spark:
         return
@@ -175,8 +179,10 @@ def _warm_up(spark: "SparkSession") -> None:
 
     try:
         with running.awaited_at_exit():
-            stages.map_tasks(spark, _nothing, range(spark.sparkContext.defaultParallelism),
-                             name="start Python workers")
+            n_warm = 0
+            while (n := min(spark.sparkContext.defaultParallelism, _MOST_WARMED)) > n_warm:
+                stages.map_tasks(spark, _nothing, range(n), name="start Python workers")
+                n_warm = n
     except Exception:
         return
     if _gateway is not None:

@@ -10,7 +10,6 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -119,9 +118,7 @@ def _payloads_of_each(
                             yield rows(units, task, np.arange(number, number + len(units)), sent)
                             number += len(units)
                     except ApplierError as error:
-                        failure = pa.py_buffer(pickle.dumps(error))
-                        yield rows(np.zeros(1, np.int64), task, np.array([FAILED]),
-                                   [file.put(failure) if file else failure.to_pybytes()])
+                        yield rows(np.zeros(1, np.int64), task, np.array([FAILED]), [pickle.dumps(error)])
 
     return run
 
@@ -137,30 +134,27 @@ def _result_of_unit(
     function: Callable[[int, Iterator[pa.Buffer]], Any], is_shared: bool
 ) -> Callable[..., Any]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        met = set[int]()
+        met, failures = set[int](), dict[int, pa.Buffer]()
         arrivals: Arrivals = SharedArrivals() if is_shared else SpillBuffer(SPILL_BYTES)
         with arrivals:
             for batch in batches:
                 units, tasks, numbers = (column.to_pylist() for column in batch.columns[1:4])
                 met.update(units)
                 for task, number, payload in zip(tasks, numbers, batch.column(4), strict=True):
-                    if number != UNIT_EXISTS:
-                        arrivals.add((number != FAILED, task, number), payload.as_buffer())
+                    if number == FAILED:
+                        failures[task] = payload.as_buffer()
+                    elif number != UNIT_EXISTS:
+                        arrivals.add((task, number), payload.as_buffer())
+
+            def reduce() -> Any:
+                if failures:
+                    raise pickle.loads(failures[min(failures)])
+                return function(unit, (payload for _, payload in arrivals.in_order()))
 
             [unit] = met  # Spark hashes as we do
-            yield _outcome(unit, lambda: _reduced(function, unit, arrivals.in_order()))
+            yield _outcome(unit, reduce)
 
     return run
-
-
-def _reduced(function: Callable[..., Any], unit: int, payloads: Iterator[tuple[tuple[int, ...], pa.Buffer]]) -> Any:
-    first = next(payloads, None)
-    if first is None:
-        return function(unit, iter(()))
-    has_payload, *_ = first[0]
-    if not has_payload:
-        raise pickle.loads(first[1])
-    return function(unit, (payload for _, payload in chain([first], payloads)))
 
 
 def _one_a_partition(spark: "SparkSession", items: list[Any]) -> "DataFrame":

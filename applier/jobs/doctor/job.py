@@ -102,7 +102,7 @@ def diagnose(options: DoctorOptions, progress: Progress | None = None) -> Diagno
     can_list = look_at_stores(machine, options)
     cost = _look_at_log(log, options, progress) if can_list else None
     chosen = cost.chosen if cost is not None else choose(options) if options.binlogs else Choice(options.engine)
-    look_at_spark(machine, chosen, options.master)
+    look_at_spark(machine, chosen, options.master, options.shared_dir)
     look_at_room(machine, cost)
     if can_list:
         look_at_output(machine, options, cost)

@@ -26,8 +26,13 @@ _PERMIT = "check the bucket's name, and give credentials that may list it: for s
           "another server"
 
 
-def look_at_spark(findings: Findings, chosen: Choice, master: str | None) -> None:
+def look_at_spark(findings: Findings, chosen: Choice, master: str | None, shared_dir: str | None = None) -> None:
     """Return whether Spark could start. It is a problem only if a replay would need it; nothing is started."""
+    if shared_dir is not None:
+        try:
+            room.check_shared(shared_dir)
+        except UsageError as error:
+            findings.problem("shared directory", error)
     if not (home := _is_there(findings, "Spark", java.spark_home, chosen)):
         return
     findings.ok("Spark", str(home))

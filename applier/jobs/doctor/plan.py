@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from applier.apply.tables.logged_table import LoggedTable
 from applier.engine.choice import Choice, choose, choose_by_work
-from applier.engine.room import room_for_pass
+from applier.engine.room import room_for_pass, spilling_directory
 from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UnsupportedEvent, UnsupportedStatement, UsageError
 from applier.io.encryption.keys import keys_of
 from applier.io.packing import is_packed
@@ -139,7 +139,7 @@ def look_at_cost(findings: Findings, options: DoctorOptions, part: Pass, version
         chosen = choose_by_work(seconds)
     log = sum(outline.end - outline.start for outline in span.files)
     copied = sum(outline.size for outline in span.files if is_packed(outline.uri) or keys_of(outline.uri) is not None)
-    n_bytes = options.pass_bytes or room_for_pass(True)
+    n_bytes = options.pass_bytes or room_for_pass(spilling_directory())
     passes, tables = -(-log // n_bytes), {item.version.definition.full_name for item in versions}
     findings.ok("cost", f"{log:,} bytes of log, {rows:,} of rows of {len(tables):,} tables: about "
                 f"{max(seconds, 0.1):.1f} core seconds, on {cores} cores, by route {route}"

@@ -19,6 +19,7 @@ from dataclasses import replace
 from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
+from applier.io.resolver import absolute
 from applier.jobs.exporting import statements
 from applier.jobs.exporting.statements import sequences_sql
 from applier.jobs.exporting.task import Exported, ExportTask, export_file
@@ -62,7 +63,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
             target = staging.target(definition.database, definition.name)
             # a versioned table takes all rows with their times, past ones included
             files = [file for file in (table.files if definition.versioning is None else table.history) if file.rows]
-            tasks += [ExportTask(snapshot.root, file, definition, target,
+            tasks += [ExportTask(absolute(snapshot.root), file, definition, target,
                                  f"{target.folder}/{number:04d}.{options.format}", options.format, options.replaces,
                                  options.where)
                       for number, file in enumerate(files)]

@@ -12,7 +12,9 @@ from applier.engine import compiling
 from applier.engine.by_work import ByWork
 from applier.engine.choice import choose
 from applier.engine.executor import Executor, ThisProcess
+from applier.engine.room import check_shared
 from applier.io.progress import Progress
+from applier.io.resolver import absolute
 from applier.jobs.replay.figures import outcome
 from applier.jobs.replay.job import replay_with
 from applier.jobs.replay.result import ReplayResult
@@ -55,5 +57,8 @@ def _on_spark(options: ReplayOptions, progress: Progress) -> Executor:
     from applier.engine.spark import session
     from applier.engine.spark.executor import OnSpark
 
+    shared_dir = None if options.shared_dir is None else absolute(options.shared_dir)
+    if shared_dir is not None:
+        check_shared(shared_dir)
     started = session.start_in_background(options.master, options.conf)
-    return OnSpark(started, session.master_in_use(options.master), progress.note)
+    return OnSpark(started, session.master_in_use(options.master), progress.note, shared_dir)

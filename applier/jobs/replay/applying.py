@@ -84,7 +84,7 @@ class _Applying:
         self.versions = versions
         self._segments = log_segments(span, versions)
         self._tasks = walking_tasks(self._segments, versions, executor.cores)
-        self._one_disk = executor.on_one_disk
+        self._one_disk = executor.shared_directory is not None
         if route == "auto":
             route = "shuffle" if prefers_shuffle(span, self._tasks, versions, self._one_disk) else "walk"
         self.route = route

@@ -122,7 +122,7 @@ class _Replay:
         late = self.executor.has_late_attempts
         with (lake.begin(settings) if lake is not None
               else begin(options.output, settings, late_attempts=late)) as staging, told_of_left_out(options, base):
-            n_bytes = options.pass_bytes or room_for_pass(self.executor.on_one_disk)
+            n_bytes = options.pass_bytes or room_for_pass(self.executor.shared_directory)
             outlining = Outlining(self.executor, options, relevance_to(options), n_bytes, self.progress, self._note,
                                   leaving_out=leaving_out(options), reapply=options.reapply)
             for note in notes_on_base(base):

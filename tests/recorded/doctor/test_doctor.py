@@ -258,6 +258,8 @@ def test_the_machine_is_looked_at_without_an_archive(tmp_path, monkeypatch, caps
     (tmp_path / "file").touch()
     assert doctored("--output", tmp_path / "file") == 2
     assert "problem: output" in capsys.readouterr().out
+    assert doctored("--shared-dir", tmp_path / "file") == 2
+    assert "problem: shared directory" in capsys.readouterr().out
     monkeypatch.setitem(sys.modules, "pyspark", None)
     assert doctored() == 0
     assert "note: Spark: pyspark is not installed: a replay in this process needs none" in capsys.readouterr().out

@@ -20,8 +20,8 @@ def test_a_pass_fits_in_memory_and_on_the_disk_that_tasks_share(memory, free, he
     monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": memory << 18, "SC_PAGE_SIZE": 4096}.get)
     monkeypatch.setattr(room, "MEMBERSHIP", "/dev/null")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free << 30))
-    assert room_for_pass(on_one_disk=True) >> 30 == here
-    assert room_for_pass(on_one_disk=False) >> 30 == elsewhere
+    assert room_for_pass("/shared") >> 30 == here
+    assert room_for_pass(None) >> 30 == elsewhere
 
 
 @pytest.mark.parametrize("membership, files, gigabytes", [

@@ -82,5 +82,5 @@ def test_a_table_that_many_tasks_would_read_is_shuffled(tmp_path, monkeypatch):
     span, _, versions = plan(tmp_path, [log.path], cores=40)
     segments = log_segments(span, versions)
     preferred = {cores: tuple(prefers_shuffle(span, walking_tasks(segments, versions, cores), versions, on_one_disk)
-                              for on_one_disk in (True, False)) for cores in (4, 30, 80)}
-    assert preferred == {4: (False, False), 30: (True, False), 80: (True, True)}
+                              for on_one_disk in (True, False)) for cores in (4, 15, 80)}
+    assert preferred == {4: (False, False), 15: (True, False), 80: (True, True)}

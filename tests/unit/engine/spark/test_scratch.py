@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from applier.engine.spark.scratch import OLD_SECONDS, Scratch
+from applier.engine.spark.scratch import OLD_SECONDS, Scratch, shared_scratch
+from applier.errors import UsageError
 
 KILLED = """
 import os, signal
@@ -56,3 +57,22 @@ def test_what_is_in_use_or_is_not_ours_stays(temporary):
         age(living)
         with Scratch():
             assert os.path.isdir(living) and all(other.is_dir() for other in others)
+
+
+def test_on_a_file_system_of_several_machines_only_this_ones_directories_are_removed(temporary):
+    """Other machines' locks may not be seen here."""
+    with shared_scratch(str(temporary)) as made:
+        start = os.path.basename(made).rsplit("-", 2)[0]
+        assert os.path.isdir(made) and start != "applier"
+    dead, elsewhere = (temporary / f"{name}-7-0123456789ab" for name in (start, "applier-0badb007"))
+    for folder in (dead, elsewhere):
+        folder.mkdir()
+        age(folder)
+    with shared_scratch(str(temporary)):
+        assert (dead.exists(), elsewhere.exists()) == (False, True)
+
+
+def test_a_shared_directory_that_cannot_be_used(temporary):
+    (temporary / "file").touch()
+    with pytest.raises(UsageError, match="cannot make a directory in --shared-dir"):
+        shared_scratch(str(temporary / "file"))
