@@ -27,8 +27,8 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
     from applier.jobs.publish.iceberg.publication import publish
     with working(where, "publish again when it works: it continues from what is there"):
         catalog = open_catalog(where, warehouse)
-        with needed(snapshot, where, filter):
-            tables, at_once = publish(catalog, snapshot, filter)
+        with needed(snapshot, where, filter) as former:
+            tables, at_once = publish(catalog, snapshot, filter, former)
     return Published(catalog=where, position=str(snapshot.position), gtid_set=snapshot.position.gtid_set,
                      tables=tuple(tables), together=at_once == "everything", rows_together=at_once != "nothing",
                      seconds=time.perf_counter() - began)
@@ -38,10 +38,13 @@ def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING, *, chan
     """Publish the snapshot at a path or uri as tables of Delta below another one, which have a change data feed from
     now on if that is asked for.
 
-    Errors: UsageError without deltalake; SnapshotError for a snapshot of an older program, where the place cannot be
-    written, and as delta.publication says.
+    Errors: UsageError without deltalake, or for a lake that merges on read; SnapshotError for a snapshot of an older
+    program, where the place cannot be written, and as delta.publication says.
     """
     began, snapshot = time.perf_counter(), _loaded(uri, "Delta")
+    if snapshot.merges:
+        raise UsageError("the lake merges on read, and Delta tables get whole files only", file=uri,
+                         hint="publish it to Iceberg, or make a lake without --merge-on-read, with this one as --base")
     need("deltalake", "lake")
     from applier.jobs.publish.delta.publication import publish
     try:
@@ -57,10 +60,6 @@ def _loaded(uri: str, readers: str) -> manifest.Snapshot:
     if not snapshot.lineage:
         raise SnapshotError(f"this snapshot was written by an older version; {readers} cannot read its files",
                             file=uri, hint="import or replay it again, without this snapshot as the base")
-    if snapshot.merges:
-        raise UsageError(f"the lake merges on read, and {readers} would read its files without the changes beside them",
-                         file=uri, hint="publish a lake of whole files: make one without --merge-on-read, with this "
-                                        "one as --base")
     return snapshot
 
 

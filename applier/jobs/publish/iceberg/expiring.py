@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from pyiceberg.manifest import ManifestContent
 from pyiceberg.table import Table, Transaction
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.update import RemoveSnapshotsUpdate
@@ -64,6 +65,8 @@ def _version(snapshot: Snapshot, lake: str) -> int | None:
 
 
 def _files(table: Table, snapshots: Sequence[Snapshot]) -> set[str]:
-    """Lists of manifests, and manifests."""
-    return {path for snapshot in snapshots for path in (
-        snapshot.manifest_list, *(one.manifest_path for one in snapshot.manifests(table.io)))}
+    """Lists of manifests, manifests, and delete files: those are the table's own."""
+    manifests = {one for snapshot in snapshots for one in snapshot.manifests(table.io)}
+    deletes = (one for one in manifests if one.content == ManifestContent.DELETES)
+    return {*(snapshot.manifest_list for snapshot in snapshots), *(one.manifest_path for one in manifests),
+            *(entry.data_file.file_path for one in deletes for entry in one.fetch_manifest_entry(table.io))}

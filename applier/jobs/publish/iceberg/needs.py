@@ -21,16 +21,21 @@ from applier.snapshot.manifest import Snapshot
 
 
 @contextmanager
-def needed(snapshot: Snapshot, catalog: str, filter: TableFilter) -> Iterator[None]:
+def needed(snapshot: Snapshot, catalog: str, filter: TableFilter) -> Iterator[Snapshot | None]:
     """Around the publication of a snapshot in a catalog: keep what it needs, if the snapshot is a version of a lake.
-    Raises SnapshotError where that cannot be written."""
+    Yields the version that was published there last, as far as is known, if it is not a later one. Raises SnapshotError
+    where the needs cannot be written."""
     if snapshot.lake is None:
-        yield
+        yield None
         return
     name = f"iceberg-{hashlib.blake2b(catalog.encode(), digest_size=8).hexdigest()}"  # a uri may hold a password
     number = lakes.number_of(snapshot.uri)
-    _write(snapshot.root, Needed(name, number, _files(snapshot.root, name)))
-    yield
+    files, version = _known(snapshot.root, name)
+    former = None if version is None else manifest.load(lakes.version_uri(snapshot.root, version))
+    if former is not None:
+        files |= sizes_of(former).keys()
+    _write(snapshot.root, Needed(name, number, tuple(sorted(files))))
+    yield former if version is not None and version <= number else None
     if filter == EVERYTHING:
         _write(snapshot.root, Needed(name, number))
 
@@ -43,12 +48,11 @@ def _write(lake: str, of_catalog: Needed) -> None:
                             file=lake) from error
 
 
-def _files(lake: str, name: str) -> tuple[str, ...]:
-    """All files that the catalog may need by what was said of it."""
-    files = set[str]()
+def _known(lake: str, name: str) -> tuple[set[str], int | None]:
+    """What the catalog may need by what was said of it: files, and a version."""
+    files, version = set[str](), None
     for table in needs(*location.resolve(lake)):
         if table.name == name:
             files.update(table.files)
-            if table.version is not None:
-                files |= sizes_of(manifest.load(lakes.version_uri(lake, table.version))).keys()
-    return tuple(sorted(files))
+            version = table.version
+    return files, version
