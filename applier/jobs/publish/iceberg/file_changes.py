@@ -79,9 +79,10 @@ def change_files(transaction: Transaction, now: TableFiles, added: Iterable[Data
     added = list(added)
     only_adds = transaction.table_metadata.current_snapshot() is None and all(
         file.content == DataFileContent.DATA for file in added)
-    with _FileChange(Operation.APPEND if only_adds else Operation.OVERWRITE, transaction, transaction._table.io,
-                     snapshot_properties=dict(summary)) as change:
-        change.now = now
+    change = _FileChange(Operation.APPEND if only_adds else Operation.OVERWRITE, transaction, transaction._table.io,
+                         snapshot_properties=dict(summary))
+    change.now = now
+    with change:
         for file in removed:
             change.delete_data_file(file)
         for file in added:
