@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from applier.api.calls.arguments import PathLike, Place, Tables, Time, path, point, table_filter, uri
 from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
@@ -19,6 +21,8 @@ def publish(
     delta: PathLike | None = None,
     change_data: bool = False,
     warehouse: PathLike | None = None,
+    tag: str | None = None,
+    expire: timedelta | str | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
 ) -> Published:
@@ -40,13 +44,14 @@ def publish(
     format does not have; SnapshotError for a table that somebody else created or wrote to, or that changed meanwhile.
     """
     source, chosen = uri(snapshot), table_filter(tables, ignore_tables)
-    if delta is not None and iceberg is None and warehouse is None:
+    if delta is not None and iceberg is None and warehouse is None and tag is None and expire is None:
         return publish_delta(source, path(delta), chosen, change_data=change_data)
     if iceberg is None or delta is not None or change_data:
         raise UsageError("a snapshot is published either to an Iceberg catalog or as Delta tables",
-                         hint="give --iceberg (with --warehouse if the catalog needs it) or --delta (with "
-                              "--change-data if you want it)")
-    return publish_iceberg(source, iceberg, None if warehouse is None else path(warehouse), chosen)
+                         hint="give --iceberg (with --warehouse if the catalog needs it, and --tag or --expire if you "
+                              "want them) or --delta (with --change-data if you want it)")
+    return publish_iceberg(source, iceberg, None if warehouse is None else path(warehouse), chosen, tag=tag,
+                           expire=expire)
 
 
 @public(PUBLISHED)

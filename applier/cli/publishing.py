@@ -21,6 +21,7 @@ def publish(**arguments: Any) -> None:
     `_applier.json` beside them says whether all are at one position.
 
         applier publish /lake/now --iceberg sqlite:////lake/catalog.db
+        applier publish /lake/shop --iceberg glue --tag daily --expire 7d
         applier publish /lake/now --delta /lake/delta
     """
     from applier.api.publishing import publish as published
@@ -41,4 +42,6 @@ def _tell(published: Published) -> None:
     grid.print(console)
     how = "all tables at once" if published.together else "tables made, dropped or renamed first, then all rows at " \
         "once" if published.rows_together else "one table after the other"
-    console.say(f"{published.catalog} stands at {published.position}, {how}, {published.seconds:.1f} s")
+    gone = sum(table.snapshots_expired for table in published.tables)
+    expired = f", {gone:,} snapshot{'s' * (gone != 1)} expired" if gone else ""
+    console.say(f"{published.catalog} stands at {published.position}, {how}{expired}, {published.seconds:.1f} s")

@@ -206,7 +206,7 @@ PUBLISH = Verb(
     reading.SNAPSHOT_TO_READ.of("A snapshot made by `replay` or `import`; of a lake, its latest version.",
                                 python="a snapshot, or a lake for its latest version. Iceberg uses the snapshot's "
                                        "files in place: keep it as long as the catalog refers to them."),
-    making.ICEBERG, making.DELTA, making.CHANGE_DATA, making.WAREHOUSE, *_TABLES)
+    making.ICEBERG, making.DELTA, making.CHANGE_DATA, making.WAREHOUSE, making.TAG, making.EXPIRE_SNAPSHOTS, *_TABLES)
 
 VERSIONS = Verb("versions", LAKES, "what is in a lake", reading.LAKE_TO_READ, making.JSON)
 SYNC = Verb(

@@ -28,10 +28,17 @@ from pyiceberg.manifest import (
     ManifestWriterV2,
 )
 from pyiceberg.table import Transaction
+from pyiceberg.table.refs import SnapshotRefType
 from pyiceberg.table.snapshots import Operation, Snapshot
-from pyiceberg.table.update import AddSnapshotUpdate, TableUpdate, UpdatesAndRequirements
+from pyiceberg.table.update import (
+    AddSnapshotUpdate,
+    SetSnapshotRefUpdate,
+    TableUpdate,
+    UpdatesAndRequirements,
+)
 from pyiceberg.table.update.snapshot import _OverwriteFiles
 
+from applier.errors import UsageError
 from applier.snapshot.writer import CHANGES
 
 _MOST_MANIFESTS = 20
@@ -87,6 +94,21 @@ def change_files(transaction: Transaction, now: TableFiles, added: Iterable[Data
             change.delete_data_file(file)
         for file in added:
             change.append_data_file(file)
+
+
+def give_tag(transaction: Transaction, tag: str | None) -> None:
+    """Give the newest snapshot of the table of a transaction a tag, if it does not have it. Raises UsageError where it
+    is the name of a branch."""
+    metadata = transaction.table_metadata
+    if tag is None or metadata.current_snapshot_id is None:
+        return
+    known = metadata.refs.get(tag)
+    if known is not None and known.snapshot_ref_type == SnapshotRefType.BRANCH:
+        raise UsageError(f"{tag!r} is a branch of the table", table=".".join(transaction._table.name()),
+                         hint="give --tag another name")
+    if known is None or known.snapshot_id != metadata.current_snapshot_id:
+        transaction._apply((SetSnapshotRefUpdate.model_validate({
+            "ref-name": tag, "type": SnapshotRefType.TAG, "snapshot-id": metadata.current_snapshot_id}),))
 
 
 class _FileChange(_OverwriteFiles):

@@ -30,8 +30,8 @@ from applier.errors import SnapshotError, UsageError
 from applier.jobs.publish.iceberg.catalog import evolve, new_table, tables_of
 from applier.jobs.publish.iceberg.commits import COMPLETE, AtOnce, Change, commit
 from applier.jobs.publish.iceberg.data_files import data_files, place_of
-from applier.jobs.publish.iceberg.expiring import forget
-from applier.jobs.publish.iceberg.file_changes import TableFiles, change_files
+from applier.jobs.publish.iceberg.expiring import Forgotten, forget
+from applier.jobs.publish.iceberg.file_changes import TableFiles, change_files, give_tag
 from applier.jobs.publish.iceberg.position_deletes import delete_files, kept, stem_of
 from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import LINEAGE, POSITION, TABLES, about
@@ -92,8 +92,17 @@ class _Planned:
     result: PublishedTable
 
 
-def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter,
-            former: Snapshot | None = None) -> tuple[list[PublishedTable], AtOnce]:
+@dataclass(frozen=True)
+class Besides:
+    """What a publication does besides: a tag that it gives each table's snapshot, and the time, in milliseconds, before
+    which snapshots were replaced that it takes out."""
+
+    tag: str | None = None
+    before_ms: int | None = None
+
+
+def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter, former: Snapshot | None = None,
+            besides: Besides = Besides()) -> tuple[list[PublishedTable], AtOnce]:
     """Publish the tables of a snapshot, and say what happened to each, and what of it came at once; `former` is the
     version of the lake that the catalog was last brought to, if that is not later than this one. Raises
     SnapshotError for a table of the catalog that somebody else made or wrote to, for files that its readers would not
@@ -117,7 +126,7 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter,
         if before is not None:
             gone.pop(before.name(), None)
         planned.append(_planned(catalog, snapshot, entry, before, next(
-            (former_by_column[id_] for id_ in ids if id_ in former_by_column), None), said))
+            (former_by_column[id_] for id_ in ids if id_ in former_by_column), None), said, besides))
     planned += [_Planned(Change(table, (name[0], name[1]), None), PublishedTable(
         name=".".join(name), change="dropped")) for name, table in sorted(gone.items())]
     changes = [plan.change for plan in planned if plan.change is not None]
@@ -125,6 +134,11 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter,
         database: _of_namespace(said, [name[1] for name in gone if name[0] == database]) for database in
         sorted(databases | {name[0] for name in gone})})
     return [plan.result for plan in planned], at_once
+
+
+def tags_of(catalog: Catalog) -> set[str]:
+    """The tags and branches of a catalog's tables."""
+    return {name for table in tables_of(catalog) for name in table.metadata.refs}
 
 
 def _of_namespace(said: dict[str, str], dropped: Sequence[str]) -> dict[str, str]:
@@ -149,7 +163,7 @@ def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[Tabl
 
 
 def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Table | None,
-             former: TableEntry | None, said: dict[str, str]) -> _Planned:
+             former: TableEntry | None, said: dict[str, str], besides: Besides) -> _Planned:
     """What is to be done about one table, by commits that say this."""
     name, order = (entry.database, entry.name), sort_order(entry)
     schema = iceberg_schema(entry.definition.shown, snapshot.source.options.get(OPTION, AS_DECIMAL))
@@ -159,22 +173,30 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
     files = _differing(snapshot.root, entry, former, has, transaction)
     is_renamed = before is not None and before.name() != name
     columns_changed = before is not None and evolve(transaction, schema, order)
-    obsolete = list[str]()
+    forgotten = Forgotten()
+    is_changed = bool(files.differ or is_renamed or columns_changed)
     if before is not None:
-        if not (files.differ or is_renamed or columns_changed):
-            return _Planned(None, PublishedTable(name=entry.full_name, change="unchanged", files=files.n_wanted))
-        transaction.set_properties(said)
-        obsolete = forget(before, transaction, snapshot)
+        if is_changed:
+            transaction.set_properties(said)
+        if is_changed or besides.before_ms is not None:
+            forgotten = forget(before, transaction, snapshot, besides.before_ms)
+        if not is_changed:
+            give_tag(transaction, besides.tag)
+            return _Planned(Change(before, name, transaction, forgotten.files) if transaction._updates else None,
+                            PublishedTable(name=entry.full_name, change="unchanged", files=files.n_wanted,
+                                           snapshots_expired=forgotten.snapshots))
     added = data_files(snapshot.root, files.rows, schema)
     places = {stem_of(file.file_path): file.file_path for file in (*files.kept, *added)}
     added += delete_files(transaction, snapshot.root, files.positions, places)
     if before is None or files.differ:
         change_files(transaction, has, added, files.removed, said)
-    return _Planned(Change(before, name, transaction, obsolete), PublishedTable(
+    give_tag(transaction, besides.tag)
+    return _Planned(Change(before, name, transaction, forgotten.files), PublishedTable(
         name=entry.full_name, change="created" if before is None else "changed", files=files.n_wanted,
         files_added=len(added), files_removed=len(files.removed), columns_changed=columns_changed,
         bytes_added=sum(file.file_size_in_bytes for file in added),
-        renamed_from=".".join(before.name()) if before is not None and is_renamed else None))
+        renamed_from=".".join(before.name()) if before is not None and is_renamed else None,
+        snapshots_expired=forgotten.snapshots))
 
 
 def _files_of(table: Table, entry: TableEntry) -> TableFiles:
