@@ -227,7 +227,11 @@ COMPACT = Verb(
     making.COMPACT_BUDGET.of("The number of bytes to rewrite, starting with the files whose last change is oldest; by "
                              "default all files with changes.", default=None),
     making.TARGET_FILE_SIZE.of("Target size of new files, as 64M or 1G."), making.JSON)
-FSCK = Verb("fsck", LAKES, "check all files", reading.LAKE_TO_READ, running.QUICK, making.JSON, running.PROGRESS)
+FSCK = Verb(
+    "fsck", LAKES, "check all files", reading.LAKE_TO_READ,
+    making.ICEBERG.of("Also check the tables that were published in this Iceberg catalog, and find orphan files.",
+                      default=None),
+    running.QUICK, making.JSON, running.PROGRESS)
 
 COMMANDS = (REPLAY, IMPORT, ARCHIVE, DOCTOR, COMPARE, REWRITE, SUMMARY, SHOW, LOCATE, INDEX, EXPLAIN, CHANGES, HISTORY,
             UNDO, STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, COMPACT, EXPIRE, FSCK)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import timedelta
 
 from applier.binlog.locating.place import Place
 from applier.engine import left_out
 from applier.errors import SnapshotError, UsageError, need, reason
+from applier.io.progress import Progress
+from applier.jobs.lake import checking
+from applier.jobs.lake.checking import CheckedLake
 from applier.jobs.lake.expiring import age
 from applier.jobs.publish.result import Published, PublishedAsOf
 from applier.jobs.publish.states import as_of
@@ -62,6 +66,24 @@ def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING, *, chan
         raise SnapshotError(f"cannot publish there: {reason(error)}", file=root, hint="publish again") from error
     return Published(catalog=root, position=str(snapshot.position), gtid_set=snapshot.position.gtid_set,
                      tables=tuple(tables), together=False, rows_together=False, seconds=time.perf_counter() - began)
+
+
+def fsck(lake: str, where: str | None, *, quick: bool = False, progress: Progress | None = None) -> CheckedLake:
+    """Check the lake at a path or uri, and the tables that were published in a catalog of Iceberg, where one is given.
+
+    Errors: as checking.fsck has them; UsageError without pyiceberg, or for a catalog that cannot be opened;
+    SnapshotError for a catalog that fails."""
+    checked = checking.fsck(lake, quick=quick, progress=progress)
+    if where is None:
+        return checked
+    left_out.open_again()
+    need("pyiceberg", "lake")
+    from applier.jobs.publish.iceberg.catalog import open_catalog, working
+    from applier.jobs.publish.iceberg.checking import check_tables
+    with working(where):
+        found = check_tables(open_catalog(where, None))
+    return replace(checked, damaged=(*checked.damaged, *found.damaged), orphans=tuple(sorted(found.orphans)),
+                   orphan_bytes=sum(found.orphans.values()))
 
 
 def _checked_age(given: timedelta | str) -> timedelta:

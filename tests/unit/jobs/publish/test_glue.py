@@ -20,7 +20,7 @@ def glue(tmp_path, monkeypatch):
                 "type": "glue", "warehouse": "s3://lake/warehouse", "s3.endpoint": endpoint, "s3.region": "us-east-1",
             }.items()))
         monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
-        monkeypatch.setattr(pyiceberg.catalog, "_ENV_CONFIG", Config())
+        monkeypatch.setattr("pyiceberg.catalog._ENV_CONFIG", Config())  # it is read at the import
         yield lambda: pyiceberg.catalog.load_catalog("glue")
 
 
