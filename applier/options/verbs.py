@@ -11,6 +11,7 @@ _SERVERS = choosing.SERVER_IDS_TO_READ, choosing.IGNORE_SERVER_IDS
 FOLLOWING = (
     running.STATE, running.EVERY.of(default=1.0, command_default="1s"), choosing.UNTIL_NOW, running.BATCH_BYTES,
     reading.SOURCE_TO_COPY, reading.DEFAULTS_FILE.of(group=READ))
+_TELEMETRY = making.METRICS, making.LINEAGE
 _SPARK = running.ENGINE, running.MASTER, running.CONF_OF_SPARK
 _BASE_OF_REPLAY = reading.BASE.of("The snapshot that a replay would start from.")
 _OPTIONAL_BINLOGS = reading.BINLOGS.of(default=None)
@@ -23,7 +24,7 @@ REPLAY = Verb(
     choosing.EXCLUDE_GTIDS, *_SERVERS, running.EXEC_MODE, running.TYPE_CONVERSIONS, running.ZERO_DATES, running.WITNESS,
     running.ON_STATEMENT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE, running.LOWER_CASE_TABLE_NAMES,
     running.CHECK_FOREIGN_KEYS, making.UNSIGNED_BIGINT_AS_BASE, making.TARGET_FILE_SIZE, making.PARQUET,
-    running.PASS_BYTES, running.ROUTE, *_SPARK, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
+    running.PASS_BYTES, running.ROUTE, *_SPARK, *_TELEMETRY, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
 IMPORT = Verb(
     "import", SNAPSHOTS, "a dump becomes a snapshot", reading.DUMP, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
     reading.SCHEMA.of("CREATE TABLEs of tables whose rows are Parquet files: DUMP is then a directory of "
@@ -40,7 +41,9 @@ ARCHIVE = Verb(
                python="the directory of the archive. On an object store it gets files when they are complete, and the "
                       "last one when this function ends."),
     choosing.START_GTID, choosing.START_FILE, choosing.UNTIL_NOW.of(off="--stop-never"), making.ALLOW_GROUP_ACCESS,
-    reading.DEFAULTS_FILE.of(group=READ), running.STOPPED,
+    reading.DEFAULTS_FILE.of(group=READ), making.METRICS.of(
+        "Write the figures of the run to this file every ten seconds and at the end: as JSON, or, if the name ends in "
+        ".prom, in Prometheus' text format."), making.LINEAGE, running.STOPPED,
     running.PROGRESS.of("Called with each Step; it has a note for each file that is complete."))
 DOCTOR = Verb(
     "doctor", ARCHIVES, "what would stop a replay",
@@ -50,7 +53,8 @@ DOCTOR = Verb(
     *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
                     making.COMPACT_BUDGET, reading.BASE,
                     running.ZERO_DATES, running.WITNESS,
-                    running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, making.PARQUET, running.PROGRESS),
+                    running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, making.PARQUET, *_TELEMETRY,
+                    running.PROGRESS),
     making.JSON, running.PROGRESS, like=REPLAY, positional=2)
 REWRITE = Verb(
     "rewrite", ARCHIVES, "smaller, whole, or filtered",
@@ -85,11 +89,15 @@ EXPLAIN = Verb(
     "explain", ROWS, "how rows are found", reading.BINLOGS, _BASE_OF_REPLAY, reading.SCHEMA_OF_ANY,
     *_TABLES, reading.DEFINE_FROM_LOG, making.JSON, reading.KEYS_OF_LOGS, running.PROGRESS)
 
-CHANGES = Verb(
-    "changes", ROWS, "row changes for programs", reading.BINLOGS, choosing.TABLE.of(where=Where.PYTHON),
+_TABLES_OF_CHANGES = (
+    choosing.TABLE_NAMES.of(python="several tables: the result has the changes of each one by its name. `db` alone "
+                                   "means the whole database, and `*`, `?` and `%` are wildcards, as in `replay`. "
+                                   "Without `table` and `tables`, all tables that have changes."),
+    choosing.IGNORE_TABLES.of(python="all tables except these."))
+_OPTIONS_OF_CHANGES = (
     making.OUTPUT.of("The directory to make, with a file for each table; or stdout.", value="DIR|-", default="-",
                      where=Where.COMMAND_LINE),
-    making.CHANGE_FORMAT, *(option.of(where=Where.COMMAND_LINE) for option in _TABLES), choosing.COLUMN_NAMES,
+    making.CHANGE_FORMAT, choosing.COLUMN_NAMES.plus("Each table must have them."),
     reading.BASE.of("A snapshot with the tables' definitions; changes are those after it."),
     reading.SCHEMA_OF_ANY, choosing.START_OF_CHANGES, choosing.AFTER, choosing.STOP, choosing.GTIDS_TO_READ,
     choosing.EXCLUDE_GTIDS.of("All changes except those of these transactions. With --complete these are applied but "
@@ -100,6 +108,12 @@ CHANGES = Verb(
     running.IGNORE_FOREIGN_KEYS, making.COMPLETE,
     making.STATEMENTS, making.SPREADSHEET_SAFE, making.UNSIGNED_BIGINT, running.FOLLOW,
     *(option.of(where=Where.COMMAND_LINE) for option in FOLLOWING), reading.KEYS_OF_LOGS, running.PROGRESS)
+CHANGES_OF_TABLE = Verb("changes", ROWS, "", reading.BINLOGS, choosing.TABLE, *_OPTIONS_OF_CHANGES)
+CHANGES_OF_TABLES = Verb("changes", ROWS, "", reading.BINLOGS, *_TABLES_OF_CHANGES, *_OPTIONS_OF_CHANGES)
+CHANGES = Verb(
+    "changes", ROWS, "row changes for programs", reading.BINLOGS,
+    choosing.TABLE.of(where=Where.PYTHON, default=None, python='its name, as "shop.orders".'), *_TABLES_OF_CHANGES,
+    *_OPTIONS_OF_CHANGES, positional=2)
 FOLLOW = Verb(
     "follow", ROWS, "", reading.BINLOGS, choosing.TABLE_NAMES, choosing.IGNORE_TABLES,
     running.STATE, choosing.AFTER, *FOLLOWING[1:], running.ENDING_TO_ASK.of(
@@ -146,7 +160,9 @@ STATUS = Verb(
     reading.SNAPSHOT_TO_READ.of("A snapshot made by `replay`, or a lake.", value="[SNAPSHOT]", default=None),
     choosing.AS_OF, making.ICEBERG.of("Instead of a snapshot: an Iceberg catalog, as for `publish`."),
     making.DELTA.of("Instead of a snapshot: a directory with Delta tables, as for `publish`."),
-    choosing.TABLE_NAMES.plus("With --iceberg or --delta."), choosing.IGNORE_TABLES, making.DEFINITIONS, making.JSON)
+    _OPTIONAL_BINLOGS.of("With SNAPSHOT: an archive; also print how far the snapshot is behind it."),
+    choosing.TABLE_NAMES.plus("With --iceberg or --delta."), choosing.IGNORE_TABLES, making.DEFINITIONS, making.JSON,
+    reading.KEYS_OF_LOGS)
 PUBLISHED = Verb(
     "published", USES, "",
     making.ICEBERG.of("An Iceberg catalog, as for `publish`; readers use a table's `id` as its snapshot, as in "
@@ -206,7 +222,8 @@ PUBLISH = Verb(
     reading.SNAPSHOT_TO_READ.of("A snapshot made by `replay` or `import`; of a lake, its latest version.",
                                 python="a snapshot, or a lake for its latest version. Iceberg uses the snapshot's "
                                        "files in place: keep it as long as the catalog refers to them."),
-    making.ICEBERG, making.DELTA, making.CHANGE_DATA, making.WAREHOUSE, making.TAG, making.EXPIRE_SNAPSHOTS, *_TABLES)
+    making.ICEBERG, making.DELTA, making.CHANGE_DATA, making.WAREHOUSE, making.TAG, making.EXPIRE_SNAPSHOTS, *_TABLES,
+    *_TELEMETRY)
 
 VERSIONS = Verb("versions", LAKES, "what is in a lake", reading.LAKE_TO_READ, making.JSON)
 SYNC = Verb(
@@ -216,9 +233,13 @@ SYNC = Verb(
     making.WAREHOUSE, making.KEEP_VERSIONS.of(default=None).plus("By default all are kept."),
     choosing.UNTIL_NOW.of("End after one round, as for cron: with 0 if the whole archive is in the lake and "
                           "published."),
-    making.HEALTH, making.JSON_LOG, running.ENDING_TO_ASK,
+    making.METRICS.of("Write the figures to this file after each check of the archive: as JSON, or, if the name ends "
+                      "in .prom, in Prometheus' text format.", flags=("--metrics", "--health")),
+    making.LINEAGE.of("Send OpenLineage events at the start and the end of each replay and publication to this "
+                      "http:// or https:// URL, or append them to this file."), making.JSON_LOG, running.ENDING_TO_ASK,
     *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, choosing.START, choosing.REAPPLY, choosing.STOP,
-                    making.SNAPSHOT_AT, running.CHECK_FOREIGN_KEYS, running.PASS_BYTES, running.ROUTE, *_SPARK),
+                    making.SNAPSHOT_AT, running.CHECK_FOREIGN_KEYS, running.PASS_BYTES, running.ROUTE, *_SPARK,
+                    *_TELEMETRY),
     like=REPLAY)
 EXPIRE = Verb("expire", LAKES, "remove old versions", reading.LAKE_TO_READ,
               making.KEEP_VERSIONS.of(default=REQUIRED), running.DRY_RUN, making.JSON)

@@ -50,7 +50,7 @@ def _data_file(place: str, file: FileEntry, metadata: pq.FileMetaData, schema: S
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     for place_in, field in enumerate(schema.fields):
         if metadata.schema.column(place_in).path != field.name:
-            break  # from a list on, leaves have other places; a key's columns are no lists
+            break  # from a list on, leaves have other numbers; a key's columns are not lists
         chunks = [group.column(place_in) for group in groups]
         sizes[field.field_id] = sum(chunk.total_compressed_size for chunk in chunks)
         counts[field.field_id] = file.stored_rows

@@ -115,8 +115,8 @@ class _FileChange(_OverwriteFiles):
     now = TableFiles()
 
     def _commit(self) -> UpdatesAndRequirements:
-        """A snapshot is later than what was there before, also where the clock was put back: readers in Java refuse a
-        table in which time goes back by more than a minute."""
+        """A snapshot is later than the previous one, even if the clock was put back: readers in Java refuse a table in
+        which time goes back by more than a minute."""
         updates, requirements = super()._commit()
         return tuple(map(self._later, updates)), requirements
 

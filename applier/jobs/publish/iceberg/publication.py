@@ -1,10 +1,10 @@
 """Updates a catalog's tables to those of a snapshot: names, columns, files.
 
-A table of the catalog is the snapshot's if they have columns with the same numbers, of the same lineage: so it is
-found whatever its current name is. Its files are identified by their names, which are unique in a lineage; if
-the catalog has a file under another path than the snapshot, that path stays as long as the file exists. Properties
-record what was published: of namespaces, the position of all their tables; of a table and its snapshots, the position
-of its last published change.
+A table of the catalog is the snapshot's if they have columns with the same numbers, of the same lineage: so it is found
+whatever its current name is. Its files are identified by their names, which are unique in a lineage; if the catalog has
+a file under another path than the snapshot, that path stays as long as the file exists. Properties record the
+publication: of namespaces, the position of all their tables; of a table and its snapshots, the position of its last
+published change.
 
 A definition in Iceberg has columns by their numbers, with comments, the key, and the order of rows. Every column is
 optional except those of a primary key, which identify a row: an invalid date is null to readers, even
@@ -48,7 +48,7 @@ from applier.snapshot.table_entry import TableEntry
 
 
 def iceberg_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
-    """The columns of a table's files. Raises UsageError for a type that Iceberg lacks."""
+    """Return the columns of a table's files. Raises UsageError for a type that Iceberg does not have."""
     stored = StoredColumns.of(definition).schema(table_schema(definition), unsigned_bigint)
     if found := [field.name for field in stored if field.type == pa.uint64()]:
         raise UsageError(f"Iceberg has no unsigned integers, and column {found[0]} is unsigned",
@@ -83,7 +83,8 @@ def _identifying(definition: TableDefinition) -> list[str]:
 DROPPED = "applier.dropped."
 """How properties of a namespace begin that say which tables were dropped last, and where."""
 _LONGEST_PROPERTY = 1000
-"""Characters of a namespace's property in a SQL catalog. A longer one is empty, as what was there is no more true."""
+"""The most characters of a namespace's property in a SQL catalog. A longer one becomes empty, since the previous value
+is no longer true."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[Tabl
 
 def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Table | None,
              former: TableEntry | None, said: dict[str, str], besides: Besides) -> _Planned:
-    """What is to be done about one table, by commits that say this."""
+    """Plan the change of one table, by commits with these properties."""
     name, order = (entry.database, entry.name), sort_order(entry)
     schema = iceberg_schema(entry.definition.shown, snapshot.source.options.get(OPTION, AS_DECIMAL))
     transaction = before.transaction() if before is not None else new_table(catalog, name, schema, order, {
