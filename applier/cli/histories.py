@@ -31,10 +31,10 @@ def history(*, table: str, key: tuple[str, ...] | None, output: str | None, stat
     options = options_of(ChangesOptions, HISTORY, arguments, complete=True)
     with progress() as watcher:
         found = row_history(ChangeLog(options, watcher), one_table(table), arguments["columns"],
-                            None if key is None else (key,), places=key is not None,
+                            None if key is None else (key,), positions=key is not None,
                             statements=statements and key is None)
         if output is not None:
-            made = histories.write(found, options_of(HistoryFilesOptions, HISTORY, arguments, inputs=found.places,
+            made = histories.write(found, options_of(HistoryFilesOptions, HISTORY, arguments, inputs=found.locations,
                                                      output=output), watcher)
     if output is not None:
         VERSIONS_WRITTEN.show(output, made)

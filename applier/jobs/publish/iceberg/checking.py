@@ -98,14 +98,14 @@ class _Files:
         return "" if size == file.file_size_in_bytes else \
             f"{file.file_path}: it has {size} bytes, not {file.file_size_in_bytes}"
 
-    def _size(self, place: str) -> int | None:
-        folder = place.rpartition("/")[0]
+    def _size(self, path: str) -> int | None:
+        folder = path.rpartition("/")[0]
         if folder not in self._listed:
             self._listed[folder] = self._below(folder, recursive=False)
-        return self._listed[folder].get(place)
+        return self._listed[folder].get(path)
 
     def _below(self, folder: str, *, recursive: bool) -> dict[str, int]:
-        """The files in a folder, by their places as the catalog writes them. Raises OSError."""
+        """The files in a folder, by their paths as the catalog writes them. Raises OSError."""
         io = self._table.io
         if not isinstance(io, PyArrowFileIO):
             raise NotImplementedError(f"files of {type(io).__name__} cannot be listed")

@@ -21,11 +21,11 @@ from applier.snapshot.files.file_entries import FileEntry
 _FIELD_ID = b"PARQUET:field_id"
 
 
-def place_of(uri: str, file: FileEntry) -> str:
+def location_of(uri: str, file: FileEntry) -> str:
     """Where a file of a snapshot is, as a catalog has it."""
     if is_uri(uri):
-        place, _ = divided(join(uri, file.path))
-        return place
+        location, _ = divided(join(uri, file.path))
+        return location
     return f"file://{join(absolute(uri), file.path)}"
 
 
@@ -40,18 +40,18 @@ def data_files(uri: str, files: Sequence[FileEntry], schema: Schema) -> list[Dat
         if found != expected or any(map(pa.types.is_duration, columns.types)):
             raise SnapshotError("this file was written by an older version; Iceberg cannot read it", file=path,
                                 hint="import or replay the table again, without this snapshot as the base")
-        return _data_file(place_of(uri, file), file, metadata, schema)
+        return _data_file(location_of(uri, file), file, metadata, schema)
 
     return from_footers(uri, files, made)
 
 
-def _data_file(place: str, file: FileEntry, metadata: pq.FileMetaData, schema: Schema) -> DataFile:
+def _data_file(location: str, file: FileEntry, metadata: pq.FileMetaData, schema: Schema) -> DataFile:
     sizes, lows, highs, nulls, counts = {}, {}, {}, {}, {}
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    for place_in, field in enumerate(schema.fields):
-        if metadata.schema.column(place_in).path != field.name:
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    for number, field in enumerate(schema.fields):
+        if metadata.schema.column(number).path != field.name:
             break  # from a list on, leaves have other numbers; a key's columns are not lists
-        chunks = [group.column(place_in) for group in groups]
+        chunks = [group.column(number) for group in groups]
         sizes[field.field_id] = sum(chunk.total_compressed_size for chunk in chunks)
         counts[field.field_id] = file.stored_rows
         statistics = [chunk.statistics for chunk in chunks if chunk.is_stats_set]
@@ -63,7 +63,7 @@ def _data_file(place: str, file: FileEntry, metadata: pq.FileMetaData, schema: S
             lows[field.field_id] = _bound(field.field_type, min(part.min for part in statistics))
             highs[field.field_id] = _bound(field.field_type, max(part.max for part in statistics))
     return DataFile.from_args(
-        content=DataFileContent.DATA, file_path=place, file_format=FileFormat.PARQUET, partition=Record(),
+        content=DataFileContent.DATA, file_path=location, file_format=FileFormat.PARQUET, partition=Record(),
         record_count=file.stored_rows, file_size_in_bytes=file.bytes, column_sizes=sizes, value_counts=counts,
         null_value_counts=nulls, nan_value_counts={}, lower_bounds=lows, upper_bounds=highs, split_offsets=None,
         sort_order_id=None, spec_id=0, equality_ids=None, key_metadata=None)

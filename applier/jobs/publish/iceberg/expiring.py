@@ -1,7 +1,7 @@
 """Which snapshots of a table, and which metadata files, are removed with the expired versions of the lake.
 
 A snapshot has files of the version that it was published at, and of the versions until the next snapshot. If all of
-these have expired, `applier expire` has removed files that it needs: nobody can read it any more. So the next change of
+these have expired, `applier expire` has removed files that it needs: it can no longer be read. So the next change of
 the table drops it, and commits read and write no more than the lake keeps. A publication can also drop snapshots that
 were replaced before a time. Snapshots with tags or branches are kept.
 """
@@ -60,13 +60,13 @@ def _gone(table: Table, published: manifest.Snapshot, before_ms: int | None) -> 
     order = [entry.snapshot_id for entry in table.metadata.snapshot_log if entry.snapshot_id in known]
     filesystem, root = location.resolve(published.root)
     first, named = 0, {ref.snapshot_id for ref in table.metadata.refs.values()}
-    for place, pair in enumerate(pairwise(order), 1):
+    for number, pair in enumerate(pairwise(order), 1):
         if pair[0] not in named and (before_ms is None or known[pair[1]].timestamp_ms >= before_ms):
             made, next_made = (_version(known[id_], published.lake) for id_ in pair)
-            if place > _AT_ONCE or made is None or next_made is None or lakes.is_complete(
+            if number > _AT_ONCE or made is None or next_made is None or lakes.is_complete(
                     filesystem, root, max(made, next_made - 1)):
                 break
-        first = place
+        first = number
     stays = {*order[first:], *named}
     return [known[id_] for id_ in dict.fromkeys(order[:first]) if id_ not in stays]
 

@@ -6,7 +6,7 @@ as long as the lake's does. Its name begins with that of the lake's file.
 
 A delete file applies to data files that were committed with it or before it. So one may stay only while the table
 follows the lake's versions: then positions in files that a commit adds are always in files that are new as well. In any
-other case, as when an older version is published, or files have another place, all delete files are written again.
+other case, as when an older version is published, or files have other paths, all delete files are written again.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _GROUP_ROWS = 1 << 20
 _THREADS = 8
 
 
-def stem_of(place: str) -> str:
-    """The stem of a file of rows or of positions, by where a table has it, or the delete file made of it."""
-    return place.rpartition("/")[2].partition(".")[0]
+def stem_of(path: str) -> str:
+    """The stem of a file of rows or of positions, by its path in a table, or the delete file made of it."""
+    return path.rpartition("/")[2].partition(".")[0]
 
 
 def kept(former: TableEntry | None, entry: TableEntry, data: Iterable[DataFile], deletes: Sequence[DataFile],
@@ -68,38 +68,38 @@ def _is_whole(io: FileIO, file: DataFile) -> bool:
 
 
 def delete_files(transaction: Transaction, base: str, positions: Collection[FileEntry],
-                 places: Mapping[str, str]) -> list[DataFile]:
-    """Write a delete file for each of the lake's files of positions; `places` says by stems where the table has the
+                 paths: Mapping[str, str]) -> list[DataFile]:
+    """Write a delete file for each of the lake's files of positions; `paths` has by stems the table's paths of the
     files of rows. Positions in other files are left out. Raises SnapshotError for a file that is missing or damaged,
     OSError where nothing can be written."""
-    return [made for file in positions if (made := _delete_file(transaction, base, file, places)) is not None]
+    return [made for file in positions if (made := _delete_file(transaction, base, file, paths)) is not None]
 
 
-def _delete_file(transaction: Transaction, base: str, file: FileEntry, places: Mapping[str, str]) -> DataFile | None:
-    rows = _rows(base, file, places)
+def _delete_file(transaction: Transaction, base: str, file: FileEntry, paths: Mapping[str, str]) -> DataFile | None:
+    rows = _rows(base, file, paths)
     if not rows.num_rows:
         return None
-    paths: list[str] = [rows.column("file_path")[place].as_py() for place in (0, -1)]
+    bounds: list[str] = [rows.column("file_path")[end].as_py() for end in (0, -1)]
     table = transaction._table
-    place = table.location_provider().new_data_location(f"{file.stem}.{uuid.uuid4().hex[:12]}.deletes.parquet")
-    output = table.io.new_output(place)
+    path = table.location_provider().new_data_location(f"{file.stem}.{uuid.uuid4().hex[:12]}.deletes.parquet")
+    output = table.io.new_output(path)
     with output.create() as sink, pq.ParquetWriter(
             sink, _SCHEMA, compression="zstd", store_schema=False, use_dictionary=["file_path"]) as writer:
         writer.write_table(rows, row_group_size=_GROUP_ROWS)
     return DataFile.from_args(
-        content=DataFileContent.POSITION_DELETES, file_path=place, file_format=FileFormat.PARQUET, partition=Record(),
+        content=DataFileContent.POSITION_DELETES, file_path=path, file_format=FileFormat.PARQUET, partition=Record(),
         record_count=rows.num_rows, file_size_in_bytes=len(output), column_sizes={}, value_counts={},
-        null_value_counts={}, nan_value_counts={}, lower_bounds={_PATH: paths[0].encode()},
-        upper_bounds={_PATH: paths[1].encode()}, split_offsets=None, sort_order_id=None, spec_id=0, equality_ids=None,
+        null_value_counts={}, nan_value_counts={}, lower_bounds={_PATH: bounds[0].encode()},
+        upper_bounds={_PATH: bounds[1].encode()}, split_offsets=None, sort_order_id=None, spec_id=0, equality_ids=None,
         key_metadata=None)
 
 
-def _rows(base: str, file: FileEntry, places: Mapping[str, str]) -> pa.Table:
+def _rows(base: str, file: FileEntry, paths: Mapping[str, str]) -> pa.Table:
     """A file of positions as a delete file has it, in order."""
     filesystem, root = location.resolve(base)
     path = f"{root}/{file.path}"
-    paths = sorted(places.values())
-    stems = pa.array([stem_of(place) for place in paths], pa.string())
+    known = sorted(paths.values())
+    stems = pa.array([stem_of(one) for one in known], pa.string())
     numbers, positions = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     with reading(path):
         grouped = GroupedFile(filesystem, path, file)
@@ -112,5 +112,5 @@ def _rows(base: str, file: FileEntry, places: Mapping[str, str]) -> pa.Table:
             positions.append(stored.column("position").filter(inside).to_numpy())
     number, position = np.concatenate(numbers), np.concatenate(positions)
     order = np.argsort(number, kind="stable")  # those of a file are in their order
-    return pa.table([pa.DictionaryArray.from_arrays(pa.array(number[order], pa.int32()), pa.array(paths, pa.string())),
+    return pa.table([pa.DictionaryArray.from_arrays(pa.array(number[order], pa.int32()), pa.array(known, pa.string())),
                      position[order]], schema=_SCHEMA)

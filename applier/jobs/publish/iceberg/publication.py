@@ -29,7 +29,7 @@ from pyiceberg.transforms import IdentityTransform
 from applier.errors import SnapshotError, UsageError
 from applier.jobs.publish.iceberg.catalog import evolve, new_table, tables_of
 from applier.jobs.publish.iceberg.commits import COMPLETE, AtOnce, Change, commit
-from applier.jobs.publish.iceberg.data_files import data_files, place_of
+from applier.jobs.publish.iceberg.data_files import data_files, location_of
 from applier.jobs.publish.iceberg.expiring import Forgotten, forget
 from applier.jobs.publish.iceberg.file_changes import TableFiles, change_files, give_tag
 from applier.jobs.publish.iceberg.position_deletes import delete_files, kept, stem_of
@@ -104,10 +104,10 @@ class Besides:
 
 def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter, former: Snapshot | None = None,
             besides: Besides = Besides()) -> tuple[list[PublishedTable], AtOnce]:
-    """Publish the tables of a snapshot, and say what happened to each, and what of it came at once; `former` is the
+    """Publish the tables of a snapshot, and return what happened to each, and what changed at once; `former` is the
     version of the lake that the catalog was last brought to, if that is not later than this one. Raises
-    SnapshotError for a table of the catalog that somebody else made or wrote to, for files that its readers would not
-    take, and where the catalog changed meanwhile."""
+    SnapshotError for a table of the catalog that another program made or wrote to, for files that its readers would
+    refuse, and if the catalog changed meanwhile."""
     known, others = _known_tables(catalog, snapshot.lineage)
     entries = [entry for entry in snapshot.tables if filter.wanted(entry.database, entry.name)]
     by_column = {field.field_id: table for table in known for field in table.schema().fields}
@@ -187,8 +187,8 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
                             PublishedTable(name=entry.full_name, change="unchanged", files=files.n_wanted,
                                            snapshots_expired=forgotten.snapshots))
     added = data_files(snapshot.root, files.rows, schema)
-    places = {stem_of(file.file_path): file.file_path for file in (*files.kept, *added)}
-    added += delete_files(transaction, snapshot.root, files.positions, places)
+    paths = {stem_of(file.file_path): file.file_path for file in (*files.kept, *added)}
+    added += delete_files(transaction, snapshot.root, files.positions, paths)
     if before is None or files.differ:
         change_files(transaction, has, added, files.removed, said)
     give_tag(transaction, besides.tag)
@@ -238,7 +238,7 @@ def _differing(uri: str, entry: TableEntry, former: TableEntry | None, has: Tabl
     wanted = [file for files in (entry.files, entry.row_files) for file in files if file.stored_rows]
     for file in wanted:
         known = by_name.get(file.name)
-        if known is not None and (known.file_path == place_of(uri, file) or io.new_input(known.file_path).exists()):
+        if known is not None and (known.file_path == location_of(uri, file) or io.new_input(known.file_path).exists()):
             stay.append(known)
         else:
             new.append(file)
