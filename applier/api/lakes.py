@@ -6,12 +6,13 @@ from datetime import timedelta
 
 from applier.api.calls.arguments import PathLike, Size, Watcher, path, size, watcher
 from applier.api.calls.public import public
-from applier.jobs.lake import checking, compacting, expiring
+from applier.jobs.lake import compacting, expiring
 from applier.jobs.lake import versions as listing
 from applier.jobs.lake.checking import CheckedLake
 from applier.jobs.lake.compacting import Compacted
 from applier.jobs.lake.expiring import Expired
 from applier.jobs.lake.versions import LakeVersion
+from applier.jobs.publish.job import fsck as check
 from applier.options.verbs import COMPACT, EXPIRE, FSCK, VERSIONS
 
 
@@ -83,10 +84,12 @@ def expire(
 def fsck(
     lake: PathLike,
     *,
+    iceberg: str | None = None,
     quick: bool = False,
     progress: Watcher | None = None,
 ) -> CheckedLake:
-    """Check a lake: whether all files that its versions name exist and are unchanged.
+    """Check a lake: whether all files that its versions name exist and are unchanged; and tables that were published
+    from it, whether all files that they name exist.
 
     >>> applier.fsck("lake/shop").damaged
     ()
@@ -95,4 +98,4 @@ def fsck(
 
     Raises SnapshotError if there is no lake. Damage is reported in the result, not raised.
     """
-    return checking.fsck(path(lake), quick=quick, progress=watcher(progress))
+    return check(path(lake), iceberg, quick=quick, progress=watcher(progress))

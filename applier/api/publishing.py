@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from applier.api.calls.arguments import PathLike, Paths, Place, Tables, Time, path, paths, point, table_filter, uri
 from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
@@ -20,6 +22,8 @@ def publish(
     delta: PathLike | None = None,
     change_data: bool = False,
     warehouse: PathLike | None = None,
+    tag: str | None = None,
+    expire: timedelta | str | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     metrics: Paths = (),
@@ -44,17 +48,17 @@ def publish(
     """
     source, chosen = uri(snapshot), table_filter(tables, ignore_tables)
     files, to = paths(metrics), None if lineage is None else path(lineage)
-    if delta is not None and iceberg is None and warehouse is None:
+    if delta is not None and iceberg is None and warehouse is None and tag is None and expire is None:
         root = path(delta)
         return with_telemetry(lambda: publish_delta(source, root, chosen, change_data=change_data), source, root,
                               in_folders=True, metrics=files, lineage=to)
     if iceberg is None or delta is not None or change_data:
         raise UsageError("a snapshot is published either to an Iceberg catalog or as Delta tables",
-                         hint="give --iceberg (with --warehouse if the catalog needs it) or --delta (with "
-                              "--change-data if you want it)")
+                         hint="give --iceberg (with --warehouse if the catalog needs it, and --tag or --expire if you "
+                              "want them) or --delta (with --change-data if you want it)")
     return with_telemetry(
-        lambda: publish_iceberg(source, iceberg, None if warehouse is None else path(warehouse), chosen), source,
-        iceberg, in_folders=False, metrics=files, lineage=to)
+        lambda: publish_iceberg(source, iceberg, None if warehouse is None else path(warehouse), chosen, tag=tag,
+                                expire=expire), source, iceberg, in_folders=False, metrics=files, lineage=to)
 
 
 @public(PUBLISHED)

@@ -16,6 +16,7 @@ def publish(**arguments: Any) -> None:
     `_applier.json` beside them says whether all are at one position.
 
         applier publish /lake/now --iceberg sqlite:////lake/catalog.db
+        applier publish /lake/shop --iceberg glue --tag daily --expire 7d
         applier publish /lake/now --delta /lake/delta
     """
     from applier.api.publishing import publish as published

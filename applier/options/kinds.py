@@ -102,6 +102,7 @@ UNSIGNED = choice(*UNSIGNED_BIGINTS, recorded=lambda kind: None if kind == AS_DE
 SIZE = Kind("Size", "SIZE")
 SECONDS = Kind("float", "TIME", parse_seconds)
 KEEP = Kind("int | timedelta | str", "N|TIME")
+AGE = Kind("timedelta | str", "TIME")
 CONF = Kind("Mapping[str, str]", "NAME=VALUE", lambda texts: dict(parse_conf(texts)), many=True, several=_AGAIN)
 
 PARQUET = Kind("Mapping[str, str]", "NAME=VALUE", lambda texts: dict(parse_parquet(texts)), many=True, several=_AGAIN,

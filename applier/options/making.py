@@ -98,6 +98,16 @@ CHANGE_DATA = Option(
 WAREHOUSE = Option(
     "warehouse", kinds.PATH, MAKE, "Location of the catalog's own files; by default beside a SQLite database, or as "
     "the catalog defines it.", value="DIR")
+EXPIRE_SNAPSHOTS = Option(
+    "expire", kinds.AGE, MAKE, "With --iceberg: remove tables' snapshots that were replaced longer ago than this, as "
+    "12h, 7d or 4w, with the metadata and delete files that only they need. Snapshots with tags or branches stay.",
+    python="an age, as `\"7d\"`: snapshots of Iceberg tables that were replaced longer ago are removed, with the "
+           "metadata and delete files that only they need. Snapshots with tags or branches stay.")
+TAG = Option(
+    "tag", kinds.TEXT, MAKE, "With --iceberg: give each table's snapshot this tag, by which readers find all tables at "
+    "this position. A tag that exists moves here. `applier expire` keeps the version of a lake that has it.",
+    python="a tag for each table's snapshot in Iceberg, by which readers find all tables at this position. A tag that "
+           "exists moves here. `applier.expire` keeps the version of a lake that has it.")
 DIALECT = Option("dialect", kinds.choice("duckdb", "spark"), MAKE, "SQL dialect: DuckDB's, or Spark SQL's.", "duckdb")
 COMPRESS = Option(
     "compress", kinds.FLAG, MAKE, "Compress transactions (MySQL) or rows events (MariaDB), as servers do.", False)

@@ -223,7 +223,8 @@ PUBLISH = Verb(
     reading.SNAPSHOT_TO_READ.of("A snapshot made by `replay` or `import`; of a lake, its latest version.",
                                 python="a snapshot, or a lake for its latest version. Iceberg uses the snapshot's "
                                        "files in place: keep it as long as the catalog refers to them."),
-    making.ICEBERG, making.DELTA, making.CHANGE_DATA, making.WAREHOUSE, *_TABLES, *_TELEMETRY)
+    making.ICEBERG, making.DELTA, making.CHANGE_DATA, making.WAREHOUSE, making.TAG, making.EXPIRE_SNAPSHOTS, *_TABLES,
+    *_TELEMETRY)
 
 VERSIONS = Verb("versions", LAKES, "what is in a lake", reading.LAKE_TO_READ, making.JSON)
 SYNC = Verb(
@@ -248,7 +249,11 @@ COMPACT = Verb(
     making.COMPACT_BUDGET.of("The number of bytes to rewrite, starting with the files whose last change is oldest; by "
                              "default all files with changes.", default=None),
     making.TARGET_FILE_SIZE.of("Target size of new files, as 64M or 1G."), making.JSON)
-FSCK = Verb("fsck", LAKES, "check all files", reading.LAKE_TO_READ, running.QUICK, making.JSON, running.PROGRESS)
+FSCK = Verb(
+    "fsck", LAKES, "check all files", reading.LAKE_TO_READ,
+    making.ICEBERG.of("Also check the tables that were published in this Iceberg catalog, and find orphan files.",
+                      default=None),
+    running.QUICK, making.JSON, running.PROGRESS)
 
 COMMANDS = (REPLAY, IMPORT, ARCHIVE, DOCTOR, COMPARE, REWRITE, SUMMARY, SHOW, LOCATE, INDEX, EXPLAIN, CHANGES, HISTORY,
             UNDO, STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, COMPACT, EXPIRE, FSCK)

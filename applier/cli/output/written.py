@@ -98,7 +98,9 @@ def _print_publication(console: ResultConsole, published: Published) -> None:
     grid.print(console)
     how = "all tables at once" if published.together else "tables made, dropped or renamed first, then all rows at " \
         "once" if published.rows_together else "one table after the other"
-    console.say(f"{published.catalog} stands at {published.position}, {how}, {published.seconds:.1f} s")
+    gone = sum(table.snapshots_expired for table in published.tables)
+    expired = f", {gone:,} snapshot{'s' * (gone != 1)} expired" if gone else ""
+    console.say(f"{published.catalog} stands at {published.position}, {how}{expired}, {published.seconds:.1f} s")
 
 
 PUBLICATION = Result(_print_publication)

@@ -32,7 +32,8 @@ from applier.snapshot.reader import read_whole
 @dataclass(frozen=True)
 class CheckedLake:
     """How many versions were checked, and how many different files with how many bytes they name. `damaged` has a line
-    for each thing that is wrong; `strays` are paths that no version names, `stray_bytes` their size."""
+    for each thing that is wrong; `strays` are paths that no version names, `stray_bytes` their size. `orphans` are in
+    the folders of published tables, which do not name them, `orphan_bytes` their size."""
 
     versions: int
     files: int
@@ -40,6 +41,8 @@ class CheckedLake:
     damaged: tuple[str, ...]
     strays: tuple[str, ...]
     stray_bytes: int
+    orphans: tuple[str, ...] = ()
+    orphan_bytes: int = 0
 
 
 def fsck(uri: str, *, quick: bool = False, progress: Progress | None = None) -> CheckedLake:

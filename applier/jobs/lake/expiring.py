@@ -60,13 +60,18 @@ class Expired:
 def checked_keep(given: Keep | str) -> Keep:
     """Return what to keep; a text is like "10" (versions) or "7d" (also s, m, h, w). Raises UsageError for an invalid
     one."""
-    found = re.fullmatch(r"([0-9]{1,5})([smhdw]?)", given) if isinstance(given, str) else None
-    if found is not None:
-        given = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found[2] else int(found[1])
+    if isinstance(given, str):
+        given = age(given) or (int(given) if re.fullmatch("[0-9]{1,5}", given) else given)
     if isinstance(given, str) or not (given > timedelta() if isinstance(given, timedelta) else given > 0):
         raise UsageError(f"--keep {given} is neither a number nor a time",
                          hint="a number of versions, as 10, or a time, as 90s, 30m, 12h, 7d, 4w")
     return given
+
+
+def age(text: str) -> timedelta | None:
+    """Return the time that a text like "7d" (also s, m, h, w) says; None for another text."""
+    found = re.fullmatch(r"([0-9]{1,5})([smhdw])", text)
+    return None if found is None else timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
 def expire(uri: str, keep: Keep, *, dry_run: bool = False, grace: timedelta = GRACE, strays: bool = True) -> Expired:

@@ -12,7 +12,7 @@ from applier.snapshot.manifest import BinlogPosition
 class PublishedTable:
     """A table of the catalog: what happened to it (created, changed, unchanged, dropped), by which name it was known
     before if that is another one, how many files it has now, how many of them are new, and their bytes, how many are
-    gone, and whether its columns changed."""
+    gone, whether its columns changed, and how many of its snapshots were removed."""
 
     name: str
     change: str
@@ -22,6 +22,7 @@ class PublishedTable:
     bytes_added: int = 0
     files_removed: int = 0
     columns_changed: bool = False
+    snapshots_expired: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,9 +60,9 @@ class SyncOptions:
             raise UsageError("it takes a lake", hint="give --lake")
         if not 0 < self.every <= 86400:
             raise UsageError(f"--every {self.every} is not a valid interval", hint="give 1s to 24h")
-        if self.replay.merge_on_read and (self.iceberg is not None or self.delta is not None):
-            raise UsageError("a lake that merges on read cannot be published",
-                             hint="leave out --merge-on-read, or --iceberg and --delta")
+        if self.replay.merge_on_read and self.delta is not None:
+            raise UsageError("a lake that merges on read cannot be published as Delta tables",
+                             hint="leave out --merge-on-read or --delta; --iceberg is possible")
         if self.warehouse is not None and self.iceberg is None:
             raise UsageError("--warehouse applies only to an Iceberg catalog", hint="also give --iceberg")
         if self.change_data and self.delta is None:

@@ -114,7 +114,7 @@ MEANT = {
     "Mapping[str, PathLike | Snapshot]": {"dict"},
     "str | GtidSet": {*TEXTS, "empty"}, "Watcher": set(), "Callable[[], bool]": set(),
     "PathLike | Snapshot": {"word", "path"}, "PathLike | Snapshot | GtidSet": {"word", "path"},
-    "int | timedelta | str": {*NUMBERS, *TEXTS}, "Ending": set(),
+    "int | timedelta | str": {*NUMBERS, *TEXTS}, "timedelta | str": TEXTS, "Ending": set(),
     "datetime": TIMES, "UUID | str": TEXTS,
     "str | Server": TEXTS, "Keys": set(),
     "Key | list[Key]": {*NUMBERS, *TEXTS, "empty", "list", "true", "bool"},

@@ -1,3 +1,3 @@
 """Iceberg tables, by pyiceberg: no row is read or written, only the catalog and its metadata."""
 
-__all__ = ["catalog", "needs", "publication", "states"]
+__all__ = ["catalog", "checking", "needs", "publication", "states"]

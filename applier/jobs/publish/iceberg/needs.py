@@ -2,13 +2,13 @@
 
 The document is written before the catalog is changed: then it names the version to be published, and all
 versions that the catalog may use until then; afterwards only the new version. If only some tables were published, the
-others use older versions: these are kept until everything is published.
+others use older versions: these are kept until everything is published. A tag has a document of its own.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
 from applier.errors import SnapshotError, reason
@@ -19,36 +19,70 @@ from applier.snapshot.files import location
 from applier.snapshot.lake.lake_needs import Needed, needs, write_needs
 from applier.snapshot.manifest import Snapshot
 
+_TAG = " tag "
+"""Between the names of a catalog and of a tag."""
+
 
 @contextmanager
-def needed(snapshot: Snapshot, catalog: str, filter: TableFilter) -> Iterator[None]:
-    """Around the publication of a snapshot in a catalog: keep the files that it needs, if the snapshot is a version of
-    a lake. Raises SnapshotError if that cannot be recorded."""
+def needed(snapshot: Snapshot, catalog: str, filter: TableFilter, tag: str | None = None) -> Iterator[Snapshot | None]:
+    """Around the publication of a snapshot in a catalog: keep what it and its tag need, if the snapshot is a version of
+    a lake. Yields the version that was published there last, as far as is known, if it is not a later one. Raises
+    SnapshotError where the needs cannot be written."""
     if snapshot.lake is None:
-        yield
+        yield None
         return
-    name = f"iceberg-{hashlib.blake2b(catalog.encode(), digest_size=8).hexdigest()}"  # a uri may hold a password
-    number = lakes.number_of(snapshot.uri)
-    _write(snapshot.root, Needed(name, number, _files(snapshot.root, name)))
-    yield
+    name, number = _name(catalog), lakes.number_of(snapshot.uri)
+    names = [name, *([] if tag is None else [f"{name}{_TAG}{tag}"])]
+    former, *_ = [_begin(snapshot.root, one, number) for one in names]
+    yield None if former is None or lakes.number_of(former.uri) > number else former
     if filter == EVERYTHING:
-        _write(snapshot.root, Needed(name, number))
+        for one in names:
+            _write(snapshot.root, Needed(one, number))
+
+
+def forget_tags(snapshot: Snapshot, catalog: str, there: Callable[[], Collection[str]]) -> None:
+    """Say that a catalog no longer needs what tags named that none of its tables has; `there` returns all that they
+    have. Raises SnapshotError where that cannot be written."""
+    start = f"{_name(catalog)}{_TAG}"
+    known = set[str]() if snapshot.lake is None else {
+        one.name for one in needs(*location.resolve(snapshot.root)) if one.name.startswith(start)
+        and one != Needed(one.name)}
+    for name in known - ({f"{start}{tag}" for tag in there()} if known else set()):
+        _write(snapshot.root, Needed(name))
+
+
+def _name(catalog: str) -> str:
+    return f"iceberg-{_hashed(catalog)}"  # a uri may hold a password
+
+
+def _hashed(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _begin(lake: str, name: str, number: int) -> Snapshot | None:
+    """Say that a version is needed, besides what was needed before; returns the version that was."""
+    files, version = _known(lake, name)
+    former = None if version is None else manifest.load(lakes.version_uri(lake, version))
+    if former is not None:
+        files |= sizes_of(former).keys()
+    _write(lake, Needed(name, number, tuple(sorted(files))))
+    return former
 
 
 def _write(lake: str, of_catalog: Needed) -> None:
+    catalog, of_tag, tag = of_catalog.name.partition(_TAG)
     try:
-        write_needs(lake, of_catalog.name, of_catalog)
+        write_needs(lake, f"{catalog}-{_hashed(tag)}" if of_tag else catalog, of_catalog)
     except OSError as error:
         raise SnapshotError(f"cannot write which versions of the lake the catalog needs: {reason(error)}",
                             file=lake) from error
 
 
-def _files(lake: str, name: str) -> tuple[str, ...]:
-    """Return all files that the catalog may need, by its properties."""
-    files = set[str]()
+def _known(lake: str, name: str) -> tuple[set[str], int | None]:
+    """What the catalog may need by what was said of it: files, and a version."""
+    files, version = set[str](), None
     for table in needs(*location.resolve(lake)):
         if table.name == name:
             files.update(table.files)
-            if table.version is not None:
-                files |= sizes_of(manifest.load(lakes.version_uri(lake, table.version))).keys()
-    return tuple(sorted(files))
+            version = table.version
+    return files, version

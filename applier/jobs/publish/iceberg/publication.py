@@ -10,33 +10,29 @@ A definition in Iceberg has columns by their numbers, with comments, the key, an
 optional except those of a primary key, which identify a row: an invalid date is null to readers, even
 if the server has NOT NULL.
 
-The footers of files are read for the statistics of the key's columns."""
+Of a lake that merges on read, row files are data files too, and positions are delete files (position_deletes)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyiceberg.catalog import Catalog
-from pyiceberg.conversions import to_bytes
 from pyiceberg.io.pyarrow import pyarrow_to_schema
-from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.manifest import DataFile
 from pyiceberg.schema import Schema
-from pyiceberg.table import Table, TableProperties
+from pyiceberg.table import Table, TableProperties, Transaction
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
 from pyiceberg.transforms import IdentityTransform
-from pyiceberg.typedef import Record
 
 from applier.errors import SnapshotError, UsageError
-from applier.io.resolver import absolute, divided, is_uri, join
-from applier.jobs.publish.footers import from_footers
 from applier.jobs.publish.iceberg.catalog import evolve, new_table, tables_of
 from applier.jobs.publish.iceberg.commits import COMPLETE, AtOnce, Change, commit
-from applier.jobs.publish.iceberg.expiring import forget
-from applier.jobs.publish.iceberg.file_changes import change_files
+from applier.jobs.publish.iceberg.data_files import data_files, location_of
+from applier.jobs.publish.iceberg.expiring import Forgotten, forget
+from applier.jobs.publish.iceberg.file_changes import TableFiles, change_files, give_tag
+from applier.jobs.publish.iceberg.position_deletes import delete_files, kept, stem_of
 from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import LINEAGE, POSITION, TABLES, about
 from applier.mysql.types import DATES
@@ -49,60 +45,6 @@ from applier.snapshot.files.stored_columns import StoredColumns
 from applier.snapshot.files.unsigned_bigints import OPTION
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.table_entry import TableEntry
-
-_FIELD_ID = b"PARQUET:field_id"
-
-
-def location_of(uri: str, file: FileEntry) -> str:
-    """Where a file of a snapshot is, as a catalog has it."""
-    if is_uri(uri):
-        location, _ = divided(join(uri, file.path))
-        return location
-    return f"file://{join(absolute(uri), file.path)}"
-
-
-def data_files(uri: str, files: Sequence[FileEntry], schema: Schema) -> list[DataFile]:
-    """Files of the snapshot at a path or uri. Raises SnapshotError for one that is missing, is not as its manifest
-    says, or was written by an older program, so that readers would not know its columns."""
-    expected = {field.name: field.field_id for field in schema.fields}
-
-    def made(file: FileEntry, metadata: pq.FileMetaData, path: str) -> DataFile:
-        columns = metadata.schema.to_arrow_schema()
-        found = {field.name: int((field.metadata or {}).get(_FIELD_ID, 0)) for field in columns}
-        if found != expected or any(map(pa.types.is_duration, columns.types)):
-            raise SnapshotError("this file was written by an older version; Iceberg cannot read it", file=path,
-                                hint="import or replay the table again, without this snapshot as the base")
-        return _data_file(location_of(uri, file), file, metadata, schema)
-
-    return from_footers(uri, files, made)
-
-
-def _data_file(location: str, file: FileEntry, metadata: pq.FileMetaData, schema: Schema) -> DataFile:
-    sizes, lows, highs, nulls, counts = {}, {}, {}, {}, {}
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    for number, field in enumerate(schema.fields):
-        if metadata.schema.column(number).path != field.name:
-            break  # from a list on, leaves have other numbers; a key's columns are not lists
-        chunks = [group.column(number) for group in groups]
-        sizes[field.field_id] = sum(chunk.total_compressed_size for chunk in chunks)
-        counts[field.field_id] = file.rows
-        statistics = [chunk.statistics for chunk in chunks if chunk.is_stats_set]
-        if not chunks or len(statistics) < len(chunks):
-            continue
-        if all(part.has_null_count for part in statistics):
-            nulls[field.field_id] = sum(part.null_count for part in statistics)
-        if all(part.has_min_max for part in statistics):
-            lows[field.field_id] = _bound(field.field_type, min(part.min for part in statistics))
-            highs[field.field_id] = _bound(field.field_type, max(part.max for part in statistics))
-    return DataFile.from_args(
-        content=DataFileContent.DATA, file_path=location, file_format=FileFormat.PARQUET, partition=Record(),
-        record_count=file.rows, file_size_in_bytes=file.bytes, column_sizes=sizes, value_counts=counts,
-        null_value_counts=nulls, nan_value_counts={}, lower_bounds=lows, upper_bounds=highs, split_offsets=None,
-        sort_order_id=None, spec_id=0, equality_ids=None, key_metadata=None)
-
-
-def _bound(kind: Any, value: Any) -> bytes:
-    return bytes(to_bytes(kind, value))
 
 
 def iceberg_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
@@ -151,26 +93,41 @@ class _Planned:
     result: PublishedTable
 
 
-def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[list[PublishedTable], AtOnce]:
-    """Publish the tables of a snapshot, and return what happened to each, and what changed at once. Raises
+@dataclass(frozen=True)
+class Besides:
+    """What a publication does besides: a tag that it gives each table's snapshot, and the time, in milliseconds, before
+    which snapshots were replaced that it takes out."""
+
+    tag: str | None = None
+    before_ms: int | None = None
+
+
+def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter, former: Snapshot | None = None,
+            besides: Besides = Besides()) -> tuple[list[PublishedTable], AtOnce]:
+    """Publish the tables of a snapshot, and return what happened to each, and what changed at once; `former` is the
+    version of the lake that the catalog was last brought to, if that is not later than this one. Raises
     SnapshotError for a table of the catalog that another program made or wrote to, for files that its readers would
     refuse, and if the catalog changed meanwhile."""
     known, others = _known_tables(catalog, snapshot.lineage)
     entries = [entry for entry in snapshot.tables if filter.wanted(entry.database, entry.name)]
     by_column = {field.field_id: table for table in known for field in table.schema().fields}
+    former_by_column = {} if former is None else {
+        column.id: entry for entry in former.tables for column in entry.definition.columns}
     databases = {entry.database for entry in entries} | {database.name for database in snapshot.databases}
     for database in sorted(databases):
         catalog.create_namespace_if_not_exists(database)
     said = about(snapshot, of_all=filter == EVERYTHING)
     planned, gone = list[_Planned](), {table.name(): table for table in known if filter.wanted(*table.name())}
     for entry in entries:
-        before = next((by_column[column.id] for column in entry.definition.columns if column.id in by_column), None)
+        ids = [column.id for column in entry.definition.columns]
+        before = next((by_column[id_] for id_ in ids if id_ in by_column), None)
         if (entry.database, entry.name) in others:
             raise SnapshotError("the catalog contains a table of this name that `applier publish` did not create",
                                 table=entry.full_name, hint="drop it there, or choose another catalog")
         if before is not None:
             gone.pop(before.name(), None)
-        planned.append(_planned(catalog, snapshot, entry, before, said))
+        planned.append(_planned(catalog, snapshot, entry, before, next(
+            (former_by_column[id_] for id_ in ids if id_ in former_by_column), None), said, besides))
     planned += [_Planned(Change(table, (name[0], name[1]), None), PublishedTable(
         name=".".join(name), change="dropped")) for name, table in sorted(gone.items())]
     changes = [plan.change for plan in planned if plan.change is not None]
@@ -178,6 +135,11 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[
         database: _of_namespace(said, [name[1] for name in gone if name[0] == database]) for database in
         sorted(databases | {name[0] for name in gone})})
     return [plan.result for plan in planned], at_once
+
+
+def tags_of(catalog: Catalog) -> set[str]:
+    """The tags and branches of a catalog's tables."""
+    return {name for table in tables_of(catalog) for name in table.metadata.refs}
 
 
 def _of_namespace(said: dict[str, str], dropped: Sequence[str]) -> dict[str, str]:
@@ -202,60 +164,87 @@ def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[Tabl
 
 
 def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Table | None,
-             said: dict[str, str]) -> _Planned:
+             former: TableEntry | None, said: dict[str, str], besides: Besides) -> _Planned:
     """Plan the change of one table, by commits with these properties."""
-    name = (entry.database, entry.name)
-    definition = entry.definition.shown
-    schema = iceberg_schema(definition, snapshot.source.options.get(OPTION, AS_DECIMAL))
-    wanted = [file for file in entry.files if file.rows]
-    if before is None:
-        transaction = new_table(catalog, name, schema, sort_order(entry), {
-            "format-version": "2", TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true", **said})
-        added = data_files(snapshot.root, wanted, schema)
-        change_files(transaction, added, [], said)
-        return _Planned(Change(None, name, transaction), PublishedTable(
-            name=entry.full_name, change="created", files=len(wanted), files_added=len(added),
-            bytes_added=sum(file.bytes for file in wanted)))
-    new, old = _differing(before, _files_of(before, entry), wanted, snapshot.root)
-    transaction, is_renamed = before.transaction(), before.name() != name
-    columns_changed = evolve(transaction, schema, sort_order(entry))
-    if not (new or old or is_renamed or columns_changed):
-        return _Planned(None, PublishedTable(name=entry.full_name, change="unchanged", files=len(wanted)))
-    transaction.set_properties(said)
-    obsolete = forget(before, transaction, snapshot)
-    if new or old:
-        change_files(transaction, data_files(snapshot.root, new, schema), old, said)
-    return _Planned(Change(before, name, transaction, obsolete), PublishedTable(
-        name=entry.full_name, change="changed", files=len(wanted), files_added=len(new), files_removed=len(old),
-        bytes_added=sum(file.bytes for file in new), columns_changed=columns_changed,
-        renamed_from=".".join(before.name()) if is_renamed else None))
+    name, order = (entry.database, entry.name), sort_order(entry)
+    schema = iceberg_schema(entry.definition.shown, snapshot.source.options.get(OPTION, AS_DECIMAL))
+    transaction = before.transaction() if before is not None else new_table(catalog, name, schema, order, {
+        "format-version": "2", TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true", **said})
+    has = TableFiles() if before is None else _files_of(before, entry)
+    files = _differing(snapshot.root, entry, former, has, transaction)
+    is_renamed = before is not None and before.name() != name
+    columns_changed = before is not None and evolve(transaction, schema, order)
+    forgotten = Forgotten()
+    is_changed = bool(files.differ or is_renamed or columns_changed)
+    if before is not None:
+        if is_changed:
+            transaction.set_properties(said)
+        if is_changed or besides.before_ms is not None:
+            forgotten = forget(before, transaction, snapshot, besides.before_ms)
+        if not is_changed:
+            give_tag(transaction, besides.tag)
+            return _Planned(Change(before, name, transaction, forgotten.files) if transaction._updates else None,
+                            PublishedTable(name=entry.full_name, change="unchanged", files=files.n_wanted,
+                                           snapshots_expired=forgotten.snapshots))
+    added = data_files(snapshot.root, files.rows, schema)
+    paths = {stem_of(file.file_path): file.file_path for file in (*files.kept, *added)}
+    added += delete_files(transaction, snapshot.root, files.positions, paths)
+    if before is None or files.differ:
+        change_files(transaction, has, added, files.removed, said)
+    give_tag(transaction, besides.tag)
+    return _Planned(Change(before, name, transaction, forgotten.files), PublishedTable(
+        name=entry.full_name, change="created" if before is None else "changed", files=files.n_wanted,
+        files_added=len(added), files_removed=len(files.removed), columns_changed=columns_changed,
+        bytes_added=sum(file.file_size_in_bytes for file in added),
+        renamed_from=".".join(before.name()) if before is not None and is_renamed else None,
+        snapshots_expired=forgotten.snapshots))
 
 
-def _files_of(table: Table, entry: TableEntry) -> dict[str, DataFile]:
-    """The files that a table of the catalog has, by their names. Raises SnapshotError where the last to write to it was
-    not a publication."""
+def _files_of(table: Table, entry: TableEntry) -> TableFiles:
+    """The files that a table of the catalog has. Raises SnapshotError where the last to write to it was not a
+    publication."""
     newest = table.current_snapshot()
     if newest is None:
-        return {}
+        return TableFiles()
     if newest.summary is None or POSITION not in newest.summary.additional_properties:
         raise SnapshotError("another writer committed to this table of the catalog", table=entry.full_name,
                             hint=f"roll it back to a snapshot with {POSITION} in its summary, or drop it there")
-    return {found.data_file.file_path.rpartition("/")[2]: found.data_file for manifest in newest.manifests(table.io)
-            for found in manifest.fetch_manifest_entry(table.io, discard_deleted=True)}
+    return TableFiles.of(newest, table.io)
 
 
-def _differing(table: Table, current: dict[str, DataFile], wanted: Sequence[FileEntry],
-               uri: str) -> tuple[list[FileEntry], list[DataFile]]:
-    """The files that are to be added, and those to be taken out: also a file that has moved, if it is no more where the
-    catalog has it."""
-    new, names = [], set[str]()
+@dataclass(frozen=True)
+class _Differing:
+    """How the files of a table are to change: files of rows and of positions that are new, those of the catalog's data
+    files that stay, and its files that are removed; `n_wanted`: how many it will have."""
+
+    rows: list[FileEntry]
+    positions: list[FileEntry]
+    kept: list[DataFile]
+    removed: list[DataFile]
+    n_wanted: int
+
+    @property
+    def differ(self) -> bool:
+        """Whether something changes."""
+        return bool(self.rows or self.positions or self.removed)
+
+
+def _differing(uri: str, entry: TableEntry, former: TableEntry | None, has: TableFiles,
+               transaction: Transaction) -> _Differing:
+    """A file stays under the path that the catalog has for it, unless it is no longer there."""
+    io, new, stay = transaction._table.io, list[FileEntry](), list[DataFile]()
+    data = has.data
+    by_name = {file.file_path.rpartition("/")[2]: file for file in data}
+    wanted = [file for files in (entry.files, entry.row_files) for file in files if file.stored_rows]
     for file in wanted:
-        name = file.path.rpartition("/")[2]
-        known = current.get(name)
-        is_there = known is not None and (
-            known.file_path == location_of(uri, file) or table.io.new_input(known.file_path).exists())
-        if is_there:
-            names.add(name)
+        known = by_name.get(file.name)
+        if known is not None and (known.file_path == location_of(uri, file) or io.new_input(known.file_path).exists()):
+            stay.append(known)
         else:
             new.append(file)
-    return new, [file for name, file in current.items() if name not in names]
+    is_moved = any(file.name in by_name for file in new)
+    deletes = {} if is_moved or not entry.positions else kept(former, entry, data, has.deletes, io)
+    stays = {file.file_path for file in (*stay, *deletes.values())}
+    return _Differing(new, [file for file in entry.positions if file.stem not in deletes], stay,
+                      [file for file in (*data, *has.deletes) if file.file_path not in stays],
+                      len(wanted) + len(entry.positions))

@@ -46,13 +46,15 @@ def begin(folder: str) -> None:
         Grown(folder).wait(0)
 
 
-def follow(folder: str) -> None:
-    """Sync to the end of the archive, which grows meanwhile."""
+def follow(folder: str, *, merges: bool = False) -> None:
+    """Sync to the end of the archive, which grows meanwhile. A lake that merges on read is not published in Delta."""
     job.EXPIRES_EVERY_SECONDS = 0.0
     work = f"{folder}/work"
-    replay = ReplayOptions((f"{folder}/log",), "", lake=f"{work}/lake", engine="local", file_bytes=20_000)
-    for done in sync(SyncOptions(replay, keep=KEPT, iceberg=f"sqlite:///{work}/catalog.db",
-                                 warehouse=f"{work}/warehouse", delta=f"{work}/delta"), Grown(folder)):
+    replay = ReplayOptions((f"{folder}/log",), "", lake=f"{work}/lake", engine="local", file_bytes=20_000,
+                           merge_on_read=merges)
+    options = SyncOptions(replay, keep=KEPT, iceberg=f"sqlite:///{work}/catalog.db", warehouse=f"{work}/warehouse",
+                          delta=None if merges else f"{work}/delta")
+    for done in sync(options, Grown(folder)):
         if done.error is not None:
             raise done.error
 

@@ -2,8 +2,9 @@
 Iceberg or in Delta's tables: whichever it is, versions are complete or absent, no format is ahead of the lake, and
 another sync reaches the end.
 
-As `python -m tests.unit.jobs.sync.killed_syncs COUNT`: at this many calls, spread evenly over those of a sync of
-several rounds with DDL, each in a lake of its own. Prints at which. """
+As `python -m tests.unit.jobs.sync.killed_syncs COUNT [merging]`: at so many calls, spread evenly over those of a sync
+of several rounds with DDL, each in a lake of its own, of one kind or the other. Prints at which.
+"""
 
 import contextlib
 import shutil
@@ -34,7 +35,7 @@ calls = ctypes.CDLL(None)
 def run(dies_at):
     begin(sys.argv[1])
     calls.die_at(ctypes.c_long(dies_at))
-    follow(sys.argv[1])
+    follow(sys.argv[1], merges="merging" in sys.argv)
     return calls.changes()
 """
 """Of forked_runs, under failing_calls.c: how many calls a sync to the end made that change something."""
@@ -45,8 +46,8 @@ Rows = dict[str, list[dict[str, Any]]]
 class Kills:
     """Syncs of one archive in a folder; `wanted` are the rows of its tables at each position where a step ends."""
 
-    def __init__(self, folder: Path, run: Callable[[int], int | None]):
-        self.run, self._folder, self._work = run, folder, folder / "work"
+    def __init__(self, folder: Path, run: Callable[[int], int | None], *, merges: bool):
+        self.run, self._folder, self._work, self._merges = run, folder, folder / "work", merges
         steps = write_archive(folder)
         self.wanted = {step: rows(applier.replay(folder / "whole", folder / f"wanted/{number}", stop=step).snapshot.uri)
                        for number, step in enumerate(steps)}
@@ -67,7 +68,7 @@ class Kills:
                 latest = str(version.position)
                 assert rows(f"{self._work}/lake/_versions/{version.number:010}") == self.wanted[latest], version
             stands = -1 if latest is None else self._order.index(latest)
-        formats = [self._iceberg(), self._delta()]
+        formats = [self._iceberg(), *([] if self._merges else [self._delta()])]
         assert max(formats) <= stands, f"formats at steps {formats}, and the lake at {stands}"
         if not is_killed:
             assert {stands, *formats} == {len(self._order) - 1}
@@ -118,16 +119,17 @@ def as_rows(table: pa.Table) -> list[dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def kills(folder: Path) -> Iterator[Kills]:
-    """Kills in a new folder."""
-    with forked_runs(PROGRAM, str(folder), LD_PRELOAD=str(failing_calls.built(folder)),
+def kills(folder: Path, *, merges: bool = False) -> Iterator[Kills]:
+    """Kills in a new folder, of syncs to a lake of whole files, or to one that merges on read."""
+    arguments = [str(folder), *(["merging"] if merges else [])]
+    with forked_runs(PROGRAM, *arguments, LD_PRELOAD=str(failing_calls.built(folder)),
                      FAIL_BELOW=f"{folder}/work") as run:
-        yield Kills(folder, run)
+        yield Kills(folder, run, merges=merges)
 
 
-def main(count: int) -> None:
-    """Kill this many syncs."""
-    with tempfile.TemporaryDirectory(prefix="killed-syncs-") as folder, kills(Path(folder)) as killing:
+def main(count: int, *, merges: bool) -> None:
+    """Kill so many syncs."""
+    with tempfile.TemporaryDirectory(prefix="killed-syncs-") as folder, kills(Path(folder), merges=merges) as killing:
         calls = killing.run(0)
         killing.check(is_killed=False)
         print(f"{calls} calls change something", flush=True)
@@ -144,6 +146,6 @@ def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if not 2 <= len(sys.argv) <= 3:
         sys.exit(__doc__)
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), merges="merging" in sys.argv)

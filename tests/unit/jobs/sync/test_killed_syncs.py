@@ -7,10 +7,11 @@ from tests.unit.jobs.sync.killed_syncs import kills
 pytestmark = pytest.mark.slow
 
 
-def test_a_sync_that_is_killed_leaves_nothing_half_done(tmp_path):
+@pytest.mark.parametrize("merges", [False, True])
+def test_a_sync_that_is_killed_leaves_nothing_half_done(tmp_path, merges):
     """Each of these continues where the one before was killed, and the last one reaches the end."""
-    with kills(tmp_path) as killing:
-        for place in (20, 200, 330, 420, 90):
+    with kills(tmp_path, merges=merges) as killing:
+        for place in (20, 100, 150, 180, 90) if merges else (20, 200, 330, 420, 90):
             assert killing.run(place) is None
             killing.check(is_killed=True)
         assert killing.run(0)

@@ -56,8 +56,6 @@ def test_what_does_not_merge_refuses_it(versions, tmp_path, capsys):
     with pytest.raises(UsageError, match="merges on read"):
         made[3].views("spark")
     with pytest.raises(UsageError, match="merges on read"):
-        applier.publish(lake, iceberg=f"sqlite:///{tmp_path}/catalog.db")
-    with pytest.raises(UsageError, match="merges on read"):
         applier.publish(lake, delta=tmp_path / "delta")
 
 
