@@ -213,10 +213,9 @@ def table_results(live: list[TableVersion], entries: list[TableEntry], planned: 
             sum(result.seconds for result in of_units),
             duplicate_warnings(item.version.definition) if item is not None else (),
             sum(result.by_foreign_keys for result in of_units),
-            *(sum(getattr(result, name) for result in of_units) for name in _DIFFS),
-            bytes_written=sum(file.bytes for file in written))
+            *(sum(getattr(result, name) for result in of_units) for name in _DIFFS))
         tables.append(replace(here if before is None else _together(before, here),
-                              zero_dates=done.zero_dates_of(entry)))
+                              zero_dates=done.zero_dates_of(entry), bytes_written=sum(file.bytes for file in written)))
     return tuple(tables)
 
 
