@@ -3,7 +3,8 @@ Iceberg or in Delta's tables: whichever it is, versions are complete or absent, 
 another sync reaches the end.
 
 As `python -m tests.unit.jobs.sync.killed_syncs COUNT`: at so many calls, spread evenly over those of a sync of several
-rounds with DDL, each in a lake of its own. Prints at which.
+rounds with DDL, each in a lake of its own. With --merge-on-read after COUNT, of lakes that merge on read, which have no
+formats and are compacted after some rounds.
 """
 
 import contextlib
@@ -39,6 +40,9 @@ def run(dies_at):
     return calls.changes()
 """
 """Of forked_runs, under failing_calls.c: how many calls a sync to the end made that change something."""
+MERGING = PROGRAM.replace("import applier.jobs.publish.iceberg.publication\n", "").replace(
+    "begin, follow", "begin, follow_and_compact").replace("    follow(", "    follow_and_compact(")
+SCATTERED = 5
 Rows = dict[str, list[dict[str, Any]]]
 """Those of tables, by their names."""
 
@@ -46,9 +50,9 @@ Rows = dict[str, list[dict[str, Any]]]
 class Kills:
     """Syncs of one archive in a folder; `wanted` are the rows of its tables at each position where a step ends."""
 
-    def __init__(self, folder: Path, run: Callable[[int], int | None]):
-        self.run, self._folder, self._work = run, folder, folder / "work"
-        steps = write_archive(folder)
+    def __init__(self, folder: Path, run: Callable[[int], int | None], *, merges: bool = False):
+        self.run, self._folder, self._work, self._merges = run, folder, folder / "work", merges
+        steps = write_archive(folder, scattered=SCATTERED * merges)
         self.wanted = {step: rows(applier.replay(folder / "whole", folder / f"wanted/{number}", stop=step).snapshot.uri)
                        for number, step in enumerate(steps)}
         self._order = list(self.wanted)
@@ -68,6 +72,9 @@ class Kills:
                 latest = str(version.position)
                 assert rows(f"{self._work}/lake/_versions/{version.number:010}") == self.wanted[latest], version
             stands = -1 if latest is None else self._order.index(latest)
+        if self._merges:
+            assert is_killed or stands == len(self._order) - 1
+            return
         formats = [self._iceberg(), self._delta()]
         assert max(formats) <= stands, f"formats at steps {formats}, and the lake at {stands}"
         if not is_killed:
@@ -119,16 +126,16 @@ def as_rows(table: pa.Table) -> list[dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def kills(folder: Path) -> Iterator[Kills]:
+def kills(folder: Path, *, merges: bool = False) -> Iterator[Kills]:
     """Kills in a new folder."""
-    with forked_runs(PROGRAM, str(folder), LD_PRELOAD=str(failing_calls.built(folder)),
+    with forked_runs(MERGING if merges else PROGRAM, str(folder), LD_PRELOAD=str(failing_calls.built(folder)),
                      FAIL_BELOW=f"{folder}/work") as run:
-        yield Kills(folder, run)
+        yield Kills(folder, run, merges=merges)
 
 
-def main(count: int) -> None:
+def main(count: int, *, merges: bool) -> None:
     """Kill so many syncs."""
-    with tempfile.TemporaryDirectory(prefix="killed-syncs-") as folder, kills(Path(folder)) as killing:
+    with tempfile.TemporaryDirectory(prefix="killed-syncs-") as folder, kills(Path(folder), merges=merges) as killing:
         calls = killing.run(0)
         killing.check(is_killed=False)
         print(f"{calls} calls change something", flush=True)
@@ -145,6 +152,6 @@ def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--merge-on-read"]):
         sys.exit(__doc__)
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), merges=len(sys.argv) == 3)
