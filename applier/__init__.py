@@ -11,12 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import jsondiff
+from applier import archived
 from applier.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from applier.api.archiving import archive
     from applier.api.calls.arguments import Server, Step
-    from applier.api.changes import Changes, changes
+    from applier.api.changes import Changes, TableChanges, changes
     from applier.api.comparing import compare
     from applier.api.diffing import Diff, diff
     from applier.api.doctoring import doctor
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "applier.api.archiving": ("archive",),
     "applier.api.calls.arguments": ("Server", "Step"),
-    "applier.api.changes": ("Changes", "changes"),
+    "applier.api.changes": ("Changes", "TableChanges", "changes"),
     "applier.api.comparing": ("compare",),
     "applier.api.diffing": ("Diff", "diff"),
     "applier.api.doctoring": ("doctor",),
@@ -128,12 +129,15 @@ __all__ = [
     "MissingFile", "NotInstalled", "Proof", "Published", "PublishedAsOf", "PublishedTable", "ReplayResult",
     "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "Round", "SchemaError", "Server",
     "ServerAnswerError", "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable",
-    "Standing", "Step", "StoreUnavailable", "Summary", "TableAsOf", "TableDiff", "TelemetryWarning", "UndoRefused",
-    "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "compact",
+    "Standing", "Step", "StoreUnavailable", "Summary", "TableAsOf", "TableChanges", "TableDiff", "TelemetryWarning",
+    "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive",
+    "changes", "compact",
     "compare", "diff", "doctor", "expire", "explain", "export", "follow", "fsck", "history", "import_dump",
     "locate", "publish", "published", "query", "replay", "rewrite", "summary", "sync", "undo", "verify",
     "verify_sql", "versions",
 ]
+
+archived.leave(__spec__.loader)
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):
     raise ImportError(

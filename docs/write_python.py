@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
@@ -36,8 +37,8 @@ is read; no argument is silently ignored.
 _ARGUMENT = re.compile(r"^(\w+(?:,\s\w+)*): ", re.MULTILINE)
 _NAME = re.compile(r"\w+")
 _FIRST = ("archive", "Archived", "replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes",
-          "follow", "Batch", "history", "History", "undo", "Undone", "UndoneTable", "Conflict", "versions",
-          "LakeVersion", "expire", "Expired", "fsck", "CheckedLake", "publish", "published", "Published",
+          "TableChanges", "follow", "Batch", "history", "History", "undo", "Undone", "UndoneTable", "Conflict",
+          "versions", "LakeVersion", "expire", "Expired", "fsck", "CheckedLake", "publish", "published", "Published",
           "PublishedTable", "PublishedAsOf", "TableAsOf", "sync", "Round", "Ending",
           "rewrite", "Rewritten", "RewrittenFile", "Proof", "diff", "Diff", "TableDiff", "export", "import_dump",
           "verify_sql", "verify", "ServerComparison",
@@ -52,16 +53,21 @@ _FUNCTIONS = {"import": "import_dump", "sql": "query"}
 
 
 def sources() -> dict[Path, str]:
-    """The files of verbs' functions, with the signatures as they should be."""
+    """The files of verbs' functions, with the signatures as they should be. Several verbs of one function are its
+    overloads, and the last one the function itself."""
     texts: dict[Path, str] = {}
+    done = Counter[str]()
     for verb in vars(verbs).values():
         function = isinstance(verb, Verb) and getattr(applier, _FUNCTIONS.get(verb.name, verb.name), None)
         if function:
             path = Path(inspect.getfile(inspect.unwrap(function)))
             lines = "".join(f"    {parameter},\n" for parameter in public.parameters(verb))
             start = f"def {function.__name__}(\n"
-            before, _, rest = texts.get(path, path.read_text()).partition(start)
-            texts[path] = f"{before}{start}{lines}) -> {rest.partition(') -> ')[2]}"
+            parts = texts.get(path, path.read_text()).split(start)
+            done[verb.name] += 1
+            number = done[verb.name]
+            parts[number] = f"{lines}) -> {parts[number].partition(') -> ')[2]}"
+            texts[path] = start.join(parts)
     return texts
 
 

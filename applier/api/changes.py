@@ -1,16 +1,29 @@
-"""`changes`: the row changes of a table, for any reader of Arrow."""
+"""`changes`: the row changes of tables, for any reader of Arrow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, Unpack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, Unpack, overload
 
-from applier.api.calls.arguments import Key, KeyNames, PathLike, Paths, Place, Time, Watcher, keys_of_rows, watcher
+from applier.api.calls.arguments import (
+    Key,
+    KeyNames,
+    PathLike,
+    Paths,
+    Place,
+    Tables,
+    Time,
+    Watcher,
+    keys_of_rows,
+    table_filter,
+    watcher,
+)
 from applier.api.calls.job_options import options_of
 from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
 from applier.binlog.events.gtid import GtidSet
+from applier.errors import UsageError, worded
 from applier.io.encryption.keys import Keys
 from applier.options import ChangesOptions
 from applier.options.verbs import CHANGES
@@ -18,7 +31,10 @@ from applier.schema.table_filter import TableFilter, one_table
 from applier.snapshot.manifest import BinlogPosition
 
 if TYPE_CHECKING:
-    from applier.jobs.changes.job import ChangeFeed
+    from applier.jobs.changes.change_feed import ChangeFeed
+    from applier.jobs.changes.job import ChangeLog
+    from applier.option_texts import KeyValues
+    from applier.schema.ddl.schema_changes import TableName
 
 
 class Changes(Stream):
@@ -38,7 +54,42 @@ class Changes(Stream):
         return self._position
 
 
-@public(CHANGES)
+class TableChanges(Mapping[str, Changes]):
+    """The changes of several tables in one part of the log, by name of the table, as "shop.orders".
+
+    The log is outlined once for all of them. `_commit_version` and `_seq` order the changes of different tables.
+    """
+
+    def __init__(self, log: ChangeLog, tables: Sequence[TableName], columns: tuple[str, ...] | None = None,
+                 keys: KeyValues | None = None, *, statements: bool = False, notes: tuple[str, ...] = ()) -> None:
+        self._log, self._tables, self._notes = log, {".".join(name): name for name in tables}, notes
+        self._columns, self._keys, self._statements = columns, keys, statements
+
+    @property
+    def position(self) -> BinlogPosition:
+        """The end of the part of the log that was read; pass it as `after` to continue there."""
+        return self._log.ends_at
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes for the user: a missing beginning of the archive, a torn end, tables without changes."""
+        return tuple(map(worded, (*self._log.notes, *self._notes)))
+
+    def __getitem__(self, table: str) -> Changes:
+        feed = self._log.feed(self._tables[table], self._columns, self._keys)
+        return Changes(feed.with_statements() if self._statements else feed)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} up to {self.position}: {', '.join(self)}>"
+
+
+@overload
 def changes(
     binlogs: Paths,
     table: str,
@@ -64,14 +115,79 @@ def changes(
     keys: Keys | None = None,
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
-) -> Changes:
-    """Read the row changes of a table from binlogs, as columns, in commit order.
+) -> Changes: ...
+
+
+@overload
+def changes(
+    binlogs: Paths,
+    *,
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+    columns: Sequence[str] | None = None,
+    base: PathLike | Snapshot | None = None,
+    schema: PathLike | None = None,
+    start: Place | Time | None = None,
+    after: Place | Time | None = None,
+    stop: Place | Time | None = None,
+    gtids: str | GtidSet | None = None,
+    exclude_gtids: str | GtidSet | None = None,
+    server_ids: Iterable[int] = (),
+    ignore_server_ids: Iterable[int] = (),
+    thread_ids: Iterable[int] = (),
+    key: Key | list[Key] | None = None,
+    define_from_log: bool = False,
+    system_time_zone: str | None = None,
+    ignore_foreign_keys: bool = False,
+    complete: bool = False,
+    statements: bool = False,
+    unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
+    keys: Keys | None = None,
+    progress: Watcher | None = None,
+    **flat: Unpack[KeyNames],
+) -> TableChanges: ...
+
+
+@public(CHANGES)
+def changes(
+    binlogs: Paths,
+    table: str | None = None,
+    *,
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+    columns: Sequence[str] | None = None,
+    base: PathLike | Snapshot | None = None,
+    schema: PathLike | None = None,
+    start: Place | Time | None = None,
+    after: Place | Time | None = None,
+    stop: Place | Time | None = None,
+    gtids: str | GtidSet | None = None,
+    exclude_gtids: str | GtidSet | None = None,
+    server_ids: Iterable[int] = (),
+    ignore_server_ids: Iterable[int] = (),
+    thread_ids: Iterable[int] = (),
+    key: Key | list[Key] | None = None,
+    define_from_log: bool = False,
+    system_time_zone: str | None = None,
+    ignore_foreign_keys: bool = False,
+    complete: bool = False,
+    statements: bool = False,
+    unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
+    keys: Keys | None = None,
+    progress: Watcher | None = None,
+    **flat: Unpack[KeyNames],
+) -> Changes | TableChanges:
+    """Read the row changes of tables from binlogs, as columns, in commit order: with `table` as Changes, else as
+    TableChanges.
 
     >>> changes = applier.changes("backup", "shop.orders", columns=["id", "status"]).to_arrow()
     >>> changes["_change_type"].value_counts().to_pylist()[0]
     {'values': 'insert', 'counts': 2227}
     >>> changes.slice(0, 1).select(["id", "status", "_gtid", "_pos"]).to_pylist()
     [{'id': 1, 'status': 'new', '_gtid': '20810cc3-e548-11f1-a5e4-02fc00000001:14', '_pos': 115895}]
+    >>> several = applier.changes("backup", tables=["shop.orders", "shop.st*"])
+    >>> {name: changes.to_arrow().num_rows for name, changes in several.items()}
+    {'shop.orders': 5172, 'shop.stock': 11506}
 
     {arguments}
 
@@ -97,7 +213,16 @@ def changes(
     """
     from applier.jobs.changes.job import ChangeLog
 
-    name = one_table(table)
-    log = ChangeLog(options_of(ChangesOptions, CHANGES, locals()), watcher(progress), filter=TableFilter((name,)))
-    feed = log.feed(name, None if columns is None else tuple(columns), keys_of_rows(key))
-    return Changes(feed.with_statements() if statements else feed)
+    if table is not None and (tables is not None or ignore_tables is not None):
+        raise UsageError("`table` is one table, and `tables` and `ignore_tables` choose several",
+                         hint="give tables=[…], or table alone")
+    filter = table_filter(tables, ignore_tables) if table is None else TableFilter((one_table(table),))
+    log = ChangeLog(options_of(ChangesOptions, CHANGES, locals()), watcher(progress), filter=filter)
+    changed = [] if table is not None else log.tables(filter)
+    named = {(one, name) for one, name in filter.tables if isinstance(one, str) and isinstance(name, str)}
+    several = TableChanges(log, sorted({*changed, *named}), None if columns is None else tuple(columns),
+                           keys_of_rows(key), statements=statements, notes=tuple(
+                               f"--tables {entry}: no change is of such a table"
+                               for entry in filter.without_match(changed)))
+    found = [*several.values()]  # of all tables, so that errors come now
+    return several if table is None else found[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing
 from typing import Any, Literal, Unpack
 
@@ -21,7 +21,7 @@ from applier.api.calls.arguments import (
 )
 from applier.api.calls.job_options import options_of
 from applier.api.calls.public import public
-from applier.api.changes import Changes
+from applier.api.changes import TableChanges
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
@@ -32,11 +32,10 @@ from applier.jobs.changes.follow import following
 from applier.options import ChangesOptions
 from applier.options.option import Verb
 from applier.options.verbs import FOLLOW
-from applier.schema.table_filter import one_table
 from applier.snapshot.manifest import BinlogPosition
 
 
-class Batch(Mapping[str, Changes]):
+class Batch(TableChanges):
     """The changes in a part of the log, by name of the tables with changes, as "shop.orders".
 
     Its number, its beginning and its end stay the same when it comes again after a crash: a sink that already has a
@@ -44,7 +43,8 @@ class Batch(Mapping[str, Changes]):
     """
 
     def __init__(self, batch: following.Batch, *, statements: bool = False) -> None:
-        self._batch, self._statements = batch, statements
+        super().__init__(batch.log, batch.tables, statements=statements)
+        self._batch = batch
 
     @property
     def number(self) -> int:
@@ -59,19 +59,6 @@ class Batch(Mapping[str, Changes]):
     def acknowledge(self) -> None:
         """Record in the state that this batch and all earlier ones are done, so that they do not come again."""
         self._batch.acknowledge()
-
-    def __getitem__(self, table: str) -> Changes:
-        name = one_table(table)
-        if name not in self._batch.tables:
-            raise KeyError(table)
-        feed = self._batch.log.feed(name)
-        return Changes(feed.with_statements() if self._statements else feed)
-
-    def __iter__(self) -> Iterator[str]:
-        return (".".join(name) for name in self._batch.tables)
-
-    def __len__(self) -> int:
-        return len(self._batch.tables)
 
     def __repr__(self) -> str:
         return f"<Batch {self.number} up to {self.position}: {', '.join(self)}>"

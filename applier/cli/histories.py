@@ -17,7 +17,8 @@ def history(*, table: str, key: tuple[str, ...] | None, output: str | None, stat
         applier history --binlogs /backup --tables shop.orders --output /lake/orders
     """
     from applier.api.calls.job_options import options_of
-    from applier.cli.output.versions import print_versions
+    from applier.cli.output.versions import ROW_VERSIONS
+    from applier.cli.output.written import VERSIONS_WRITTEN
     from applier.cli.terminal import print_note, progress
     from applier.jobs.changes.job import ChangeLog
     from applier.jobs.history.job import row_history
@@ -33,11 +34,11 @@ def history(*, table: str, key: tuple[str, ...] | None, output: str | None, stat
                             None if key is None else (key,), origins=origins or key is not None,
                             statements=statements and key is None)
         if output is not None:
-            made = histories.write(found, options_of(HistoryFilesOptions, HISTORY, arguments, inputs=found.places,
+            made = histories.write(found, options_of(HistoryFilesOptions, HISTORY, arguments, inputs=found.locations,
                                                      output=output), watcher)
     if output is not None:
-        print(f"{output}: {made.rows:,} versions until {made.position}")
+        VERSIONS_WRITTEN.show(output, made)
     else:
-        print_versions(found, f"no version of a row with the key {','.join(key or ())}")
+        ROW_VERSIONS.show(found, f"no version of a row with the key {','.join(key or ())}")
     for note in found.notes:
         print_note(note)

@@ -57,18 +57,18 @@ def index(*, binlogs: list[str] | None, directory: str | None, keys: Keys | None
     """
     from applier.api.calls.job_options import logs
     from applier.binlog.locating import search
-    from applier.cli.output.located import print_indexed
+    from applier.cli.output.written import INDEXED
     from applier.cli.terminal import progress
     from applier.engine import compiling
 
-    [place, *others] = named_binlogs(binlogs, None if directory is None else [directory])
+    [location, *others] = named_binlogs(binlogs, None if directory is None else [directory])
     if others:
-        raise UsageError(f"{place} and {others[0]} are two directories", hint="an index is made for one at a time")
-    [archive] = logs({"binlogs": [place], "keys": keys})
+        raise UsageError(f"{location} and {others[0]} are two directories", hint="an index is made for one at a time")
+    [archive] = logs({"binlogs": [location], "keys": keys})
     with progress() as watcher:
         compiling.ensure("outline", watcher)
         indexed = search.index(archive, watcher)
-    print_indexed(indexed)
+    INDEXED.show(indexed)
 
 
 @verb(EXPLAIN)

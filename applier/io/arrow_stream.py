@@ -20,11 +20,11 @@ _STREAM = b"arrow_array_stream"
 _MOST_TEXTS = 64
 _TRACEBACK = b". Detail: Python exception:"
 _UNKNOWN = b"Unknown error: "
-"""What pyarrow puts behind and before the text of an error that is none of its own."""
+"""The text that pyarrow puts before an error that is not its own, and what separates them."""
 
 
 class _Stream(ctypes.Structure):
-    """ArrowArrayStream: callbacks, and what they need."""
+    """ArrowArrayStream: callbacks, and the data that they need."""
 
     _fields_ = [(name, ctypes.c_void_p) for name in (
         "get_schema", "get_next", "get_last_error", "release", "private_data")]

@@ -1,4 +1,4 @@
-"""Resolves locations that users, dumps and archives name to a file system and a path in it: the only place for this.
+"""Resolves locations that users, dumps and archives name to a file system and a path in it: the only module that does.
 
 A location is a path of this machine, absolute or from the current directory, or a URI (s3://, gs://, abfs://, hdfs://,
 file://) as pyarrow.fs opens them. A text that begins with letters and "://" is a URI, and nothing else is.
@@ -43,10 +43,10 @@ def is_far(location: str) -> bool:
 
 
 def resolve(location: str) -> tuple["FileSystem", str]:
-    """The file system of a path or uri and the path in it, absolute, without an end slash.
+    """Return the file system of a path or uri and the path in it, absolute, without an end slash.
 
-    Errors: UsageError where no such file system is known, or it cannot be reached, for what is no path, and for a uri
-    with a password, which is not repeated.
+    Errors: UsageError if no such file system is known, or it cannot be reached, for a text that is not a path, and for
+    a uri with a password, which is not repeated.
     """
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem, LocalFileSystem
@@ -69,26 +69,26 @@ def resolve(location: str) -> tuple["FileSystem", str]:
 
 
 def _check_access(location: str, hint: str) -> None:
-    """Ask the store once a process for each bucket whether it can be reached with the credentials that are there.
-    Google's client would try for a quarter of an hour, and Azure's errors are none of a file system. Raises UsageError,
-    and StoreUnavailable for one that is busy."""
+    """Check once per process for each bucket that the store can be reached with the current credentials. Google's
+    client would try for a quarter of an hour, and Azure's errors are not those of a file system. Raises UsageError, and
+    StoreUnavailable for a busy one."""
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem
 
-    place, query = divided(location)
-    bucket = "/".join(place.split("/")[:3]) + query
+    plain, query = divided(location)
+    bucket = "/".join(plain.split("/")[:3]) + query
     if bucket in _reached:
         return
-    if place.startswith("g") and "retry_limit_seconds" not in query:
+    if plain.startswith("g") and "retry_limit_seconds" not in query:
         query = f"{query or '?'}{'&' * (len(query) > 1)}retry_limit_seconds={PROBE_SECONDS}"
     try:
-        filesystem, path = FileSystem.from_uri(place + query)
+        filesystem, path = FileSystem.from_uri(plain + query)
         filesystem.get_file_info(path)
     except (ArrowException, OSError) as error:
         if isinstance(error, OSError) and is_transient(error):
             raise unavailable(error, location) from error
         said = str(error).splitlines()[0].partition(" error_info=")[0]
-        if "PERMISSION_DENIED" not in said:  # of this path, maybe: whoever needs it says so
+        if "PERMISSION_DENIED" not in said:  # of this path, maybe: its user reports it
             raise UsageError(f"cannot reach {bucket}: {said}", file=location, hint=hint) from error
     _reached.add(bucket)
 
@@ -122,28 +122,28 @@ def is_local(filesystem: "FileSystem") -> bool:
 
 
 def absolute(location: str) -> str:
-    """The location as it is from anywhere on this machine."""
+    """Return the location in a form that is valid anywhere on this machine."""
     return location if is_uri(location) else os.path.abspath(location)
 
 
 def join(folder: str, name: str) -> str:
-    """The location of what has this path in a folder. Nothing in the path has a meaning but "/"."""
+    """Return the location of this path in a folder. Only "/" has a meaning in the path."""
     if not is_uri(folder):
         return f"{folder.rstrip('/')}/{name}" if folder else name
-    place, query = divided(folder)
-    return f"{place.rstrip('/')}/{quote(name)}{query}"
+    plain, query = divided(folder)
+    return f"{plain.rstrip('/')}/{quote(name)}{query}"
 
 
 def folder_of(location: str) -> str:
     """The folder that a file is in; "." where a path names none."""
-    place, query = divided(location)
-    return (posixpath.dirname(place) or ".") + query
+    plain, query = divided(location)
+    return (posixpath.dirname(plain) or ".") + query
 
 
 def divided(location: str) -> tuple[str, str]:
-    """A uri without what comes from a "?" on, and that; a path, and ""."""
-    place, mark, query = location.partition("?") if is_uri(location) else (location, "", "")
-    return place, mark + query
+    """Return a uri without the part from a "?" on, and that part; a path, and ""."""
+    plain, mark, query = location.partition("?") if is_uri(location) else (location, "", "")
+    return plain, mark + query
 
 
 def is_inside(path: str) -> bool:
@@ -159,8 +159,8 @@ def is_plain_inside(path: str) -> bool:
 
 
 def below(folder: str, name: str) -> str:
-    """The location of a file that something in a folder names by a relative path. Raises UsageError for what does not
-    lie below the folder: another path, a uri, what a link leads out to."""
+    """The location of a file that something in a folder names by a relative path. Raises UsageError for a file outside
+    of the folder: another path, a uri, a link that leads out of it."""
     if is_uri(name) or not is_inside(name):
         raise UsageError(f"the file {name} is outside of the dump", file=folder,
                          hint="only files below the folder are read, by relative paths")
@@ -181,7 +181,7 @@ def files_below(folder: str) -> list[str]:
 
     filesystem, root = resolve(folder)
     if is_local(filesystem):
-        found = [os.path.relpath(os.path.join(place, name), root) for place, _, names in os.walk(root, onerror=_raise)
+        found = [os.path.relpath(os.path.join(plain, name), root) for plain, _, names in os.walk(root, onerror=_raise)
                  for name in names]
     else:
         infos = filesystem.get_file_info(FileSelector(root, recursive=True))
@@ -197,7 +197,7 @@ def _raise(error: OSError) -> None:
 
 def check_regular(location: str, hint: str | None = None) -> None:
     """Raise UsageError for a path of a pipe, a socket or a device. Opening one could wait forever, and files are read
-    twice or from the middle. A missing file is found by whoever opens it."""
+    twice or from the middle. A missing file is reported when it is opened."""
     if is_uri(location):
         return
     with suppress(OSError, ValueError):

@@ -1,7 +1,8 @@
-"""Which of two places is ahead, what each has that the other does not, and where the one behind continues in the other.
+"""Which of two states is ahead, which transactions only one of them has, and where the one behind continues in the
+other.
 
-A place is a snapshot, an archive of binlogs, or a GTID set, as @@gtid_executed of a server. GTIDs decide, as for a
-replica that attaches to a source; where one side has none, ids of groups, and then positions in files of one name."""
+A state is a snapshot, an archive of binlogs, or a GTID set, as @@gtid_executed of a server. GTIDs decide, as for a
+replica that attaches to a source; if one side has none, ids of groups, and then positions in files of one name."""
 
 from __future__ import annotations
 
@@ -35,8 +36,8 @@ Relation = Literal["same", "ahead", "behind", "diverged", "unknown"]
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a place stands: its `kind` ("snapshot", "archive", "GTID set"), the position of its end, and `gtids`, the
-    transactions executed there. An archive `begins` with a file, and lacks the transactions `before` that."""
+    """The state of a snapshot, archive or GTID set (`kind`): the position of its end, and `gtids`, the transactions
+    executed there. An archive `begins` with a file, and does not contain the transactions `before` that."""
 
     place: str
     kind: str
@@ -46,7 +47,7 @@ class Standing:
     before: GtidSet = field(default_factory=GtidSet)
 
     def to_json(self) -> dict[str, Any]:
-        """The place as values of JSON."""
+        """Return the state as values of JSON."""
         at = self.position
         return {"place": self.place, "kind": self.kind, "flavour": at.flavour, "file": at.file, "offset": at.offset,
                 "gtid_set": str(self.gtids), "group_id": at.group_id, "timestamp": at.timestamp,
@@ -67,11 +68,11 @@ class Distance:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How `a` stands to `b`: the "same", "ahead" of it, "behind" it, "diverged", as each has what the other does not,
-    or "unknown"; decided `by` GTIDs, group ids or positions. `only_a` and `only_b` are the transactions that the other
-    does not have; of MariaDB, in each domain where there are some, the last one. The place that is behind continues in
-    the archive that is ahead at `attach`; None where it cannot, and `obstacle` says why. `distance` is how far it is
-    behind; None where that is unknown."""
+    """How `a` stands to `b`: the "same", "ahead" of it, "behind" it, "diverged", if each has transactions that the
+    other does not have, or "unknown"; decided `by` GTIDs, group ids or positions. `only_a` and `only_b` are the
+    transactions that the other does not have; of MariaDB, in each domain where there are some, the last one. The state
+    that is behind continues at `attach` in the archive that is ahead; None if it cannot, and `obstacle` says why.
+    `distance` is how far it is behind; None if that is unknown."""
 
     a: Standing
     b: Standing
@@ -85,7 +86,7 @@ class Comparison:
 
     @property
     def is_a_behind(self) -> bool:
-        """Whether it is `a` that may continue in `b`: of two of which none is ahead, if `b` is an archive."""
+        """Whether `a` is the one that may continue in `b`: if neither is ahead, true if `b` is an archive."""
         return self.relation == "behind" or (self.relation != "ahead" and self.b.kind == "archive")
 
     def to_json(self) -> dict[str, Any]:
@@ -98,8 +99,8 @@ class Comparison:
 
 
 def compare(a: str | GtidSet, b: str | GtidSet | tuple[str, ...], keys: Keys) -> Comparison:
-    """Compare two places; `keys` decrypt archives, except for an archive that is given as a tuple of paths. Raises
-    UsageError for places of different kinds of server, ApplierError for one that cannot be read."""
+    """Compare two states; `keys` decrypt archives, except for an archive that is given as a tuple of paths. Raises
+    UsageError for different kinds of server, ApplierError for an unreadable snapshot or archive."""
     (one, archive_a), (other, archive_b) = _standing(a, keys), _standing(b, keys)
     flavours = {place.position.flavour for place in (one, other)} - {UNKNOWN}
     if len(flavours) > 1:
@@ -137,7 +138,7 @@ def _server(place: Standing) -> str:
 
 
 def _standing(place: str | GtidSet | tuple[str, ...], keys: Keys) -> tuple[Standing, Archive | None]:
-    """Where a place stands, and the archive, if it is one. Text that names no file may be a GTID set."""
+    """Return a state, and the archive, if it is one. Text that names no file may be a GTID set."""
     if isinstance(place, tuple):
         return _of_archive(", ".join(place), open_archive(place))
     if isinstance(place, str) and not os.path.exists(place):
@@ -229,7 +230,7 @@ def _are_of_one_log(at: BinlogPosition, archive: Archive | None) -> bool:
 
 def _attached(behind: Standing, ahead: Archive | None, standing: Standing,
               by: str) -> tuple[BinlogPosition | None, str]:
-    """Where a place continues in an archive that is ahead of it, and else why it cannot."""
+    """Return where a state continues in an archive that is ahead of it, or why it cannot."""
     if ahead is None:
         return None, "only an archive has what comes next"
     if lost := _only(standing.before, behind.gtids) if by == "GTIDs" else None:
@@ -247,7 +248,7 @@ def _attached(behind: Standing, ahead: Archive | None, standing: Standing,
 
 
 def _by_gtids(position: BinlogPosition, archive: Archive) -> BinlogPosition:
-    """The place in an archive where a set is complete, found as a replay finds it. Raises ArchiveError."""
+    """Return the position in an archive where a set is complete, found as a replay finds it. Raises ArchiveError."""
     def outlined(tasks: Sequence[OutlineTask]) -> list[Any]:
         return ThisProcess(os.cpu_count() or 1).outline(list(tasks), lambda *_: None)
 

@@ -89,11 +89,15 @@ EXPLAIN = Verb(
     "explain", ROWS, "how rows are found", reading.BINLOGS, _BASE_OF_REPLAY, reading.SCHEMA_OF_ANY,
     *_TABLES, reading.DEFINE_FROM_LOG, making.JSON, reading.KEYS_OF_LOGS, running.PROGRESS)
 
-CHANGES = Verb(
-    "changes", ROWS, "row changes for programs", reading.BINLOGS, choosing.TABLE.of(where=Where.PYTHON),
+_TABLES_OF_CHANGES = (
+    choosing.TABLE_NAMES.of(python="several tables: the result has the changes of each one by its name. `db` alone "
+                                   "means the whole database, and `*`, `?` and `%` are wildcards, as in `replay`. "
+                                   "Without `table` and `tables`, all tables that have changes."),
+    choosing.IGNORE_TABLES.of(python="all tables except these."))
+_OPTIONS_OF_CHANGES = (
     making.OUTPUT.of("The directory to make, with a file for each table; or stdout.", value="DIR|-", default="-",
                      where=Where.COMMAND_LINE),
-    making.CHANGE_FORMAT, *(option.of(where=Where.COMMAND_LINE) for option in _TABLES), choosing.COLUMN_NAMES,
+    making.CHANGE_FORMAT, choosing.COLUMN_NAMES.plus("Each table must have them."),
     reading.BASE.of("A snapshot with the tables' definitions; changes are those after it."),
     reading.SCHEMA_OF_ANY, choosing.START_OF_CHANGES, choosing.AFTER, choosing.STOP, choosing.GTIDS_TO_READ,
     choosing.EXCLUDE_GTIDS.of("All changes except those of these transactions. With --complete these are applied but "
@@ -104,6 +108,12 @@ CHANGES = Verb(
     running.IGNORE_FOREIGN_KEYS, making.COMPLETE,
     making.STATEMENTS, making.SPREADSHEET_SAFE, making.UNSIGNED_BIGINT, running.FOLLOW,
     *(option.of(where=Where.COMMAND_LINE) for option in FOLLOWING), reading.KEYS_OF_LOGS, running.PROGRESS)
+CHANGES_OF_TABLE = Verb("changes", ROWS, "", reading.BINLOGS, choosing.TABLE, *_OPTIONS_OF_CHANGES)
+CHANGES_OF_TABLES = Verb("changes", ROWS, "", reading.BINLOGS, *_TABLES_OF_CHANGES, *_OPTIONS_OF_CHANGES)
+CHANGES = Verb(
+    "changes", ROWS, "row changes for programs", reading.BINLOGS,
+    choosing.TABLE.of(where=Where.PYTHON, default=None, python='its name, as "shop.orders".'), *_TABLES_OF_CHANGES,
+    *_OPTIONS_OF_CHANGES, positional=2)
 FOLLOW = Verb(
     "follow", ROWS, "", reading.BINLOGS, choosing.TABLE_NAMES, choosing.IGNORE_TABLES,
     running.STATE, choosing.AFTER, *FOLLOWING[1:], running.ENDING_TO_ASK.of(

@@ -55,7 +55,7 @@ def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[Archi
 
 
 def known_start(base: Snapshot | None) -> KnownStart | None:
-    """What a base says of the log before its position."""
+    """Return the facts that a base has about the log before its position."""
     if base is None:
         return None
     return KnownStart(GtidSet.parse(base.position.gtid_set), base.position.tail, base.position.timestamp)
@@ -68,8 +68,8 @@ def check_base(base: Snapshot, first: Outline) -> None:
     """
     executed, before = GtidSet.parse(base.position.gtid_set), first.previous_gtids.followed_by(first.gtids_before)
     if missing := before.subtract(executed):
-        place = f"position {base.position.offset} of {first.name}" if first.gtids_before else first.name
-        raise ArchiveError(f"transactions {missing} precede {place}, and the base snapshot does not contain them",
+        where = f"position {base.position.offset} of {first.name}" if first.gtids_before else first.name
+        raise ArchiveError(f"transactions {missing} precede {where}, and the base snapshot does not contain them",
                            file=first.name, errno=LOG_GAP,
                            hint="check that these logs are of the base's own server; for a base from a dump without "
                                 "GTIDs, give those of its position to `import`: --gtid-set SET")
@@ -220,8 +220,8 @@ def _stays_in_effect(event: Statement | UnreplayableEvent) -> bool:
 
 
 def _check_void(outline: Outline, event: Statement | UnreplayableEvent, history: SchemaHistory, wanted: Wanted) -> None:
-    """Check a rolled-back statement: it changed nothing, except in tables whose engine keeps what is written. Raises
-    UnsupportedStatement if it names one."""
+    """Check a rolled-back statement: it changed nothing, except in tables whose engine keeps rolled-back changes.
+    Raises UnsupportedStatement if it names one."""
     if not isinstance(event, Statement):
         return
     sql = event.sql if isinstance(event.sql, str) else event.sql.decode("utf-8", "replace")

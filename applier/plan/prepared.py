@@ -25,8 +25,8 @@ Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
 def resolve_prepared_transactions(span: LogSpan, before: Iterable[PreparedTransaction],
                                   ) -> tuple[LogSpan, tuple[PreparedTransaction, ...]]:
-    """The span with the prepared groups that do not count among what was rolled back and what is pending at its end,
-    and those of the transactions that were pending before it that it commits.
+    """Return the span, in which the prepared groups that do not count are among the rolled-back and the pending ones,
+    and the transactions pending before it that it commits.
 
     Raises ReplayStopped (1397) for an XA COMMIT of a transaction that was not prepared in the span or before it.
     """
@@ -75,15 +75,15 @@ def with_prepared_transactions(span: LogSpan, groups: tuple[PreparedTransaction,
 
 def _outline_of(group: PreparedTransaction, archive: Archive, outline: Outlining) -> Outline:
     try:
-        return _at_its_place(group, archive, outline)
+        return _at_its_position(group, archive, outline)
     except ArchiveError as error:
         moved = _by_gtid(group, archive) if error.mysql_errno == LOG_GAP else None
         if moved is None:
             raise
-    return _at_its_place(moved, archive, outline)
+    return _at_its_position(moved, archive, outline)
 
 
-def _at_its_place(group: PreparedTransaction, archive: Archive, outline: Outlining) -> Outline:
+def _at_its_position(group: PreparedTransaction, archive: Archive, outline: Outlining) -> Outline:
     file = archive.files[archive.index_of(group.file)]
     task = OutlineTask(file.uri, group.start, StopCondition(position=(group.file, group.end)))
     found = outline([task]) if group.end <= file.log_bytes else []

@@ -32,7 +32,7 @@ from applier.snapshot.files.file_entries import FileEntry, KeyValue
 from keysearch.addresses import address_of
 
 SAMPLES_A_RANGE = 32
-"""The samples of a table that are decoded for each range: with so many, hardly one of 20,000 ranges is twice as large
+"""The samples of a table that are decoded for each range: with this many, hardly one of 20,000 ranges is twice as large
 as the others."""
 KEYS_A_SAMPLE = 8
 TOGETHER, TOGETHER_BYTES = 4096, 16 << 20
@@ -78,9 +78,9 @@ class _Sampled(Generic[Value]):
         step, before = max(1, n_samples // (SAMPLES_A_RANGE * n)), 0
         by_body: dict[bytes, list[bytes]] = {}
         for used in uses:
-            for place, count in enumerate(used.sample_counts()):
+            for number, count in enumerate(used.sample_counts()):
                 if -before % step < count:
-                    by_body.setdefault(used.use.body, []).extend(used.samples(place)[-before % step::step])
+                    by_body.setdefault(used.use.body, []).extend(used.samples(number)[-before % step::step])
                 before += count
         for body, samples in by_body.items():
             without_keys: list[bytes] = []
@@ -103,8 +103,8 @@ class _Sampled(Generic[Value]):
                 reader.walk(at, end)
                 break
             except ApplierError as error:  # truncated within a row: earlier rows count
-                place = at if error.position is None else max(at, error.position)
-                at = int(self._starts[np.searchsorted(self._starts, place, side="right")])
+                reached = at if error.position is None else max(at, error.position)
+                at = int(self._starts[np.searchsorted(self._starts, reached, side="right")])
                 for binding in self._bindings:
                     binding.batch.before.rewind(binding.batch.n_before)
                     binding.batch.after.rewind(binding.batch.n_after)
@@ -129,7 +129,7 @@ class _Sampled(Generic[Value]):
         return self._bindings[-1]
 
     def _take(self, keys: IntKeys | ByteKeys, batch: ChangeBatch) -> None:
-        events = np.searchsorted(self._starts, batch.places, side="right") - 2  # the first one is the table map
+        events = np.searchsorted(self._starts, batch.positions, side="right") - 2  # the first one is the table map
         picks = _spread(events) if self._whole_rows else np.flatnonzero(batch.rows == 0)
         after = batch.after_rows[picks] >= 0
         before_columns, after_columns = keys.columns(batch)
@@ -166,8 +166,8 @@ def _is_truncated(sample: bytes) -> bool:
 
 
 def _whole(sample: bytes) -> bytes:
-    """A sample that was truncated within its first row, with zeros in place of what is not there: a key is most often
-    among the first columns."""
+    """Return a sample that was truncated within its first row, padded with zeros: a key is most often among the first
+    columns."""
     length = int.from_bytes(sample[13:17], "little")
     return sample[:13] + len(sample).to_bytes(4, "little") + sample[17:] + bytes(length - len(sample))
 
@@ -193,8 +193,8 @@ CPU for 3 million rows in 13 MB, as long as it takes to apply 100 MB."""
 
 def lows(keys: WeighedKeys[Value], files: Sequence[FileEntry], kind: type[Value], n: int, n_bytes: int,
          unit_bytes: int) -> list[Value]:
-    """The lower bounds of all ranges but the first, ascending, for a table with so many bytes of changes, `n` times as
-    many as a unit may have; `files` are the base's, and all keys are of this kind."""
+    """Return the lower bounds of all ranges but the first, ascending, for a table with this many bytes of changes, `n`
+    times as many as a unit may have; `files` are the base's, and all keys are of this kind."""
     ends: SortedDict[Value, Value] = SortedDict((low, high) for file in files if isinstance(low := file.min_key, kind)
                                                 and isinstance(high := file.max_key, kind))
     found = {bound for bound in keys.bounds(n)

@@ -71,7 +71,7 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory, cascades: Ca
         if chain[0].id in exchanged:
             continue
         in_snapshot = chain[-1].end is None and history.is_wanted(chain[-1])
-        last_used = max((place for place, version in enumerate(chain) if version.id in uses), default=-1)
+        last_used = max((target for target, version in enumerate(chain) if version.id in uses), default=-1)
         from_base = chain[0].in_base is not None and any(
             alters_rows(source.conversion) for version in chain for source in version.sources)
         if chain[0].id in cascades or (in_snapshot and (last_used >= 0 or from_base)):
@@ -79,8 +79,8 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory, cascades: Ca
         if any((version.definition.database, version.definition.name) == traced for version in chain) and (
                 last_used >= 0 or chain[0].in_base is not None):
             last_used = len(chain) - 1
-        planned += [PlannedVersion(version, uses.get(version.id, []), [], place < last_used, in_snapshot)
-                    for place, version in enumerate(chain[:last_used + 1])]
+        planned += [PlannedVersion(version, uses.get(version.id, []), [], target < last_used, in_snapshot)
+                    for target, version in enumerate(chain[:last_used + 1])]
     return sorted(planned, key=lambda item: item.version.id)
 
 
@@ -88,9 +88,9 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
            idempotent: bool, moving: Collection[str] = (), allowed: TypeConversions = NONE_ALLOWED,
            cascades: Cascades = NO_CASCADES, chosen: ChosenOf = NOT_CHOSEN, witness: str = OFF) -> None:
     """Give each version its units. Numbers of units that may be applied by the shuffle route come before the others.
-    `moving` are tables (db.table) whose rows moved between units in idempotent mode. Without `staging` rows have no
-    place, but their steps are traced. Without `cores` units are as few as the base's files allow. Of tables with
-    `chosen` keys, units have the rows with these, if ranges of it can be applied by themselves. `witness` is as in
+    `moving` are tables (db.table) whose rows moved between units in idempotent mode. Without `staging` rows are not
+    written, but their steps are traced. Without `cores` units are as few as the base's files allow. For tables with
+    `chosen` keys, units have the rows with these, if ranges of the key can be applied by themselves. `witness` is as in
     UnitSpec."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = total + 1 if cores is None else min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
@@ -169,9 +169,9 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
     may_merge = len(chain) == 1 and first is not None and chain[0].version.definition.versioning is None and \
         _orders_base(chain[0], first, base)
     for link, item in enumerate(chain):
-        version, place = item.version, None
+        version, target = item.version, None
         if staging is not None and item.in_snapshot and not item.succeeded:
-            place = staging.place(version.definition.database, version.definition.name,
+            target = staging.target(version.definition.database, version.definition.name,
                                   history=version.definition.versioning is not None)
         search, key, needs = searches[version.id], table_key(version.definition), cascades.needs(version.id)
         for nth, (low, high, origin) in enumerate(ranges):
@@ -180,10 +180,10 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
             item.units.append(UnitSpec(
                 number=number + nth, version=version.id, definition=version.definition,
                 search=search or (NotSearched() if key is None else KeyRange(key, low, high)), origin=origin,
-                needs=needs, place=place, type_conversions=allowed, same_columns=not chain[0].version.given,
+                needs=needs, target=target, type_conversions=allowed, same_columns=not chain[0].version.given,
                 idempotent=idempotent, witness=witness, time_zone=version.time_zone,
                 may_divide=not item.single_unit_reason,
-                may_merge=may_merge and place is not None and place.merges and isinstance(origin, FromBase)))
+                may_merge=may_merge and target is not None and target.merges and isinstance(origin, FromBase)))
     return number + len(ranges)
 
 
@@ -222,8 +222,8 @@ def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: 
 
 def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
     """True if an update may move a row to another key without holding the whole row: its old values are then needed at
-    the new key, so all keys are one unit. A JSON diff is not a whole value; columns that the log lacks are in no image.
-    """
+    the new key, so all keys are one unit. A JSON diff is not a whole value; columns that the log does not have are in
+    no image."""
     columns = len(item.version.definition.columns)
     return any(has_diffs(used) or n_logged(used, columns) < columns or used.use.after_columns >> column & 1
                for used in item.uses for column in key_columns)

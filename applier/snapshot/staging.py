@@ -33,7 +33,8 @@ SCHEMA = "_schema.sql"
 REPORT = "_report.json"
 CONFLICTS = "_conflicts.parquet"
 MARKER = "_incomplete"
-"""The marker in an output that is written in place: there until it is complete, and after a run that was killed."""
+"""The marker in an output that is written in place: it exists until the output is complete, and after a run that was
+killed."""
 _COPY_THREADS = 8
 _COPY_BYTES = 8 << 20
 _CARRIED_AT_ONCE = 100
@@ -54,11 +55,11 @@ class Staging:
         self._beside = root
         """Where the manifest and the small files are written."""
         self._prefix = ""
-        """What is before the names of small files in the manifest, which has paths below `_root`."""
+        """The prefix of the names of small files in the manifest, which has paths below `_root`."""
         self._late_attempts = False
         self._lake: str | None = None
         self.merges = False
-        """Whether tables are merged when they are read; their files are then below lakes.DATA."""
+        """Whether tables are merged on read; their files are then below lakes.DATA."""
         self.number = 0
         """The number of the lake's version that is made."""
         self._folders = dict[tuple[str, str], str]()
@@ -74,7 +75,7 @@ class Staging:
         if isinstance(error, OSError):
             raise SnapshotError(f"{reason(error)}: nothing is published", file=error.filename or self.output) from error
 
-    def place(self, database: str, table: str, *, history: bool = False) -> TableTarget:
+    def target(self, database: str, table: str, *, history: bool = False) -> TableTarget:
         """Where tasks write a table's files; its folder, and its history's if it has one, exists afterwards.
 
         For TableWriter; picklable.
@@ -82,11 +83,11 @@ class Staging:
         folder = location.table_folder(database, table)
         if self.merges:
             folder = self._folders.setdefault((database, table), f"{lakes.DATA}/{uuid4().hex[:12]}")
-        place = TableTarget(self._root_uri(), folder, self.settings, self._late_attempts, self.merges)
+        target = TableTarget(self._root_uri(), folder, self.settings, self._late_attempts, self.merges)
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
-            for needed in (place, *([place.changes] if self.merges else []), *([place.history] if history else [])):
+            for needed in (target, *([target.changes] if self.merges else []), *([target.history] if history else [])):
                 self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)
-        return place
+        return target
 
     def keep_folder(self, database: str, table: str, before: TableEntry) -> None:
         """Have a table's files, if it is merged when it is read, in the folder where those of the base's table are."""
@@ -105,7 +106,7 @@ class Staging:
             attempts.begin(self._filesystem, self._root)
 
     def finish_attempts(self, written: Mapping[str, str]) -> None:
-        """Move files that tasks wrote to their paths, and forget what other attempts wrote, now or later: call it
+        """Move files that tasks wrote to their paths, and ignore the files of other attempts, now or later: call it
         when all tasks have ended. `written` as in attempts.finish. Errors: OSError."""
         if self._late_attempts:
             self._late_attempts = False
@@ -117,8 +118,8 @@ class Staging:
         """Carry files of the base over into a table, and return their entries: by hard link, else by a copy that the
         file system makes if it can. `changes`: they are row files, or positions. Raises SnapshotError for a file that
         is missing or, if its bytes are read here, has another size or digest; `commit` compares the sizes of all."""
-        place = self.place(database, table, history=history)
-        place = place.history if history else place.changes if changes else place
+        target = self.target(database, table, history=history)
+        target = target.history if history else target.changes if changes else target
         source_system, source_root = location.resolve(base.root)
         local = location.is_local(source_system) and location.is_local(self._filesystem)
 
@@ -128,18 +129,18 @@ class Staging:
                 if entry.changed is not None:
                     raise ValueError(f"{entry.path} alone does not have the rows of its range")
                 entry = replace(entry, footer=None)
-            name = entry.name if entry.name.endswith(".positions") else entry.stem + place.suffix
-            carried = self._carried(entry, f"{place.folder}/{name}")
+            name = entry.name if entry.name.endswith(".positions") else entry.stem + target.suffix
+            carried = self._carried(entry, f"{target.folder}/{name}")
             if self._is_there(carried):
                 return carried
-            target = f"{self._root}/{carried.path}"
+            path = f"{self._root}/{carried.path}"
             with reading(source):
-                if local and durable.link(source, target):
+                if local and durable.link(source, path):
                     pass
                 elif not local and source_system.equals(self._filesystem):
-                    self._filesystem.copy_file(source, target)
+                    self._filesystem.copy_file(source, path)
                 else:
-                    self._copy(source_system, source, target, entry)
+                    self._copy(source_system, source, path, entry)
             return carried
 
         parts = [files[first:first + _CARRIED_AT_ONCE] for first in range(0, len(files), _CARRIED_AT_ONCE)]
@@ -214,8 +215,8 @@ class Staging:
         self._unlock()
 
     def abort(self) -> None:
-        """Remove everything that this run wrote. What cannot be removed is left for the next run, as after a run that
-        was killed."""
+        """Remove everything that this run wrote. Files that cannot be removed are left for the next run, as after a run
+        that was killed."""
         self._done = True
         try:
             with suppress(OSError):
@@ -240,7 +241,7 @@ class Staging:
         return False
 
     def _check_files(self, lists: Sequence[FileColumns]) -> None:
-        """Raise SnapshotError unless all files are there and have their sizes; others go."""
+        """Raise SnapshotError unless all files exist and have their sizes; others are removed."""
         found, named = sizes_below(self._filesystem, self._root, recursive=True), set[str]()
         for columns in lists:
             check_sizes(found, columns, self._root)
@@ -248,7 +249,7 @@ class Staging:
         self._remove_strays(found, named)
 
     def _before_small_files(self) -> None:
-        """What is to be done before the first small file is written."""
+        """Do the work before the first small file is written."""
 
     def _publish(self, name: str, content: bytes) -> None:
         """Make it visible with the last file, after everything before it is durable."""
@@ -278,7 +279,7 @@ class Staging:
                     self._filesystem.delete_file(path)
 
     def _drop(self, folder: str) -> None:
-        """Remove a folder with all that is in it, if it is there."""
+        """Remove a folder and its contents, if it exists."""
         path = f"{self._beside}/{folder}"
         if self._filesystem.get_file_info(path).type == fs.FileType.Directory:
             self._filesystem.delete_dir(path)
@@ -310,7 +311,7 @@ def _with_shards(tables: Iterable[TableEntry], prefix: str
 
     made = []
     for table in tables:
-        place = TableTarget("", table.folder or location.table_folder(table.database, table.name))
-        made.append(replace(table, files=listed(table.files, place.folder),
-                            history=listed(table.history, place.history.folder)))
+        target = TableTarget("", table.folder or location.table_folder(table.database, table.name))
+        made.append(replace(table, files=listed(table.files, target.folder),
+                            history=listed(table.history, target.history.folder)))
     return tuple(made), contents

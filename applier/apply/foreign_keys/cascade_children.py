@@ -44,7 +44,7 @@ from keysearch.memory import copy_bytes, inline, load_i64, store_i64, store_u32
 
 @inline
 def key_changed(link, old, new, n):
-    """Return whether an update changed a byte of what a link's key refers to."""
+    """Return whether an update changed a byte of the columns that a link's key references."""
     for i in range(link.n_columns):
         key_column = key_column_at(link.columns, i)
         raw = key_column.parent_raw
@@ -119,7 +119,8 @@ def to_column_pointers(slot, state):
 
 @inline
 def derived_row(group, link, child, row, old, new, parent_n, nulls):
-    """The number of a derived row with what this row of the stack gives its children; -1 if there is no room."""
+    """Return the number of a derived row with the values that this row of the stack gives its children; -1 if there is
+    no room."""
     number = child.n_derived
     if number >= child.derived_room:
         return np.int64(-1)
@@ -143,14 +144,14 @@ def derived_row(group, link, child, row, old, new, parent_n, nulls):
 
 @inline
 def cause(group):
-    """Return the cause of a step, in place of a change's number: -1 - the number, among all tables', of the change that
-    foreign keys follow."""
+    """Return the cause of a step, in place of a change's number: -1 minus the number, counted over all tables, of the
+    change that triggered the foreign keys."""
     return -group.change_at if group.is_cleared == 0 else -1 - group.change_at
 
 
 @inline
 def remove_child(group, link, child, number):
-    """Apply ON DELETE CASCADE to a child. Returns DONE, or what is full."""
+    """Apply ON DELETE CASCADE to a child. Returns DONE, or the status of a full buffer."""
     store, state = store_at(child.store), state_at(child.state)
     slot = slot_at(store, number)
     if lacks_trace_room(state, 1):
@@ -172,8 +173,8 @@ def remove_child(group, link, child, number):
 
 @inline
 def change_child(group, link, child, number, row, old, new, parent_n, nulls):
-    """Apply SET NULL (`nulls`) or ON UPDATE CASCADE to a child. Returns DONE, or what is full. The parent was `old` and
-    is `new`."""
+    """Apply SET NULL (`nulls`) or ON UPDATE CASCADE to a child. Returns DONE, or the status of a full buffer. The
+    parent was `old` and is `new`."""
     store, state = store_at(child.store), state_at(child.state)
     slot, n, tracked = slot_at(store, number), store.n_parts, child.n_tracked
     if no_column_pointers_left(state):
@@ -229,8 +230,8 @@ def is_updated_above(group, table):
 
 @inline
 def change_children(group, row, link):
-    """Apply a link to the children of a row on the stack that are left: DONE; DESCENDS after a child that is on the
-    stack now, whose own children come before the next one; or what is full of the table `which`."""
+    """Apply a link to the remaining children of a row on the stack. Returns DONE; DESCENDS after pushing a child, whose
+    own children come before the next one; or the status of a full buffer of the table `which`."""
     scratch = group.scratch
     parent = table_at(group, row.table)
     parent_n = store_at(parent.store).n_parts

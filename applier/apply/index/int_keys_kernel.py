@@ -40,12 +40,12 @@ def home(index, key):
     return index.table + _ENTRY_BYTES * np.int64((word ^ (word >> np.uint64(32))) & index.mask)
 
 
-# ---- what an encoding is
+# ---- the functions of an encoding
 
 
 @inline
 def look_ahead(index, state, first, n):
-    """Ask for the entries of the changes of the next block, so that they are there when it is their turn."""
+    """Prefetch the entries of the next block of changes."""
     for j in range(first + BLOCK, min(first + 2 * BLOCK, n)):
         before = np.int64(load_i32(state.before_rows + 4 * j))
         if before >= 0:
@@ -55,7 +55,7 @@ def look_ahead(index, state, first, n):
         entry = home(index, key)
         prefetch(entry)
         if index.hashes:
-            prefetch(_hash_place(index, entry))
+            prefetch(_hash_address(index, entry))
 
 
 @inline
@@ -101,31 +101,31 @@ def find(index, key):
 
 
 @inline
-def pointer_place(index, entry):
+def pointer_address(index, entry):
     """Return the address of an entry's pointer, which is negative if the key does not exist."""
     return entry + _POINTER
 
 
 @inline
-def row_at(index, place):
-    """What steps have as the number of the row whose pointer is at an address: its key."""
-    return entry_at(place - _POINTER).key
+def row_at(index, at):
+    """Return the row number that steps have for the row whose pointer is at an address: its key."""
+    return entry_at(at - _POINTER).key
 
 
 @inline
-def _hash_place(index, entry):
+def _hash_address(index, entry):
     return index.hashes + ((entry - index.table) >> 2)
 
 
 @inline
-def hash_at(index, place):
+def hash_at(index, at):
     """The hash of the image that the row is whose pointer is at an address."""
-    return np.int64(load_u32(_hash_place(index, place - _POINTER)))
+    return np.int64(load_u32(_hash_address(index, at - _POINTER)))
 
 
 @inline
-def set_hash(index, place, word):
-    store_u32(_hash_place(index, place - _POINTER), np.uint32(word))
+def set_hash(index, at, word):
+    store_u32(_hash_address(index, at - _POINTER), np.uint32(word))
 
 
 @inline
@@ -156,8 +156,8 @@ def seed_ints(n, keys, pointers, index_address):
 
 @kernel
 def copy_live_ints(table, hashes, entries, index_address):
-    """Copy the live keys of a table of so many entries, and what `hashes` has of them, into an index, which is empty;
-    how many there are."""
+    """Copy the live keys of a table with this many entries, and their `hashes`, into an empty index; return how many
+    there are."""
     index = index_at(index_address)
     live = 0
     for i in range(entries):
@@ -167,14 +167,14 @@ def copy_live_ints(table, hashes, entries, index_address):
             entry_at(entry).key = old.key
             entry_at(entry).pointer = old.pointer
             if index.hashes:
-                store_u32(_hash_place(index, entry), load_u32(hashes + 4 * i))
+                store_u32(_hash_address(index, entry), load_u32(hashes + 4 * i))
             live += 1
     return live
 
 
 @kernel
 def list_ints(table, entries, keys, pointers):
-    """All live keys of a table of so many entries, and their pointers, in no order: addresses of int64."""
+    """Write all live keys of a table with this many entries, and their pointers, in any order: addresses of int64."""
     n = 0
     for i in range(entries):
         entry = entry_at(table + _ENTRY_BYTES * i)

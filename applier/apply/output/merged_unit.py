@@ -33,9 +33,9 @@ _INLINE_BYTES = 32 << 10
 
 
 class StoredRows:
-    """The rows of a unit's base, read on demand: all, or the parts that may have some keys. `files[i]`
-    (int32) says in which file row i is stored, a number in `names`, of which the unit's `n_own` files are the first,
-    and `positions[i]` (int64) where in it. Errors: SnapshotError as merged_rows.RangeReader."""
+    """The rows of a unit's base, read on demand: all, or the parts that may have some keys. Row i is stored in the file
+    with the number `files[i]` (int32) in `names`, which begin with the unit's `n_own` files, at `positions[i]` (int64).
+    Errors: SnapshotError as merged_rows.RangeReader."""
 
     def __init__(self, origin: FromBase, definition: TableDefinition, low: KeyValue | None,
                  high: KeyValue | None) -> None:
@@ -131,10 +131,10 @@ class StoredRows:
                 lows: Sequence[KeyValue]) -> np.ndarray:
         """In which of the ranges that begin at `low` and at each of `lows` keys are; -1 outside of all: int64[n]."""
         bounds = [*([] if low is None else [low]), *lows, *([] if high is None else [high])]
-        places = reached(keys, bounds) - (low is not None)
+        numbers = reached(keys, bounds) - (low is not None)
         if high is not None:
-            places[places > len(lows)] = -1
-        return places
+            numbers[numbers > len(lows)] = -1
+        return numbers
 
     def _rows(self, parts: Iterable[Part]) -> pa.Table:
         rows = [without_rows(self._schema)]
@@ -154,7 +154,7 @@ def fetch(units: Iterable[StoredRows], keys: Sequence[np.ndarray | KeyBytes] | N
 
 
 class ChangedUnit:
-    """The changes of a unit: `rows` are those of its base, `stays` (bool[n]) says which of them are as they were."""
+    """The changes of a unit: `rows` are those of its base, of which `stays` (bool[n]) marks the unchanged ones."""
 
     def __init__(self, spec: UnitSpec, key: TableKey, rows: pa.Table, stored: StoredRows, stays: np.ndarray) -> None:
         self._spec, self._key, self._stored = spec, key, stored
@@ -168,10 +168,10 @@ class ChangedUnit:
     def write(self, rows: Iterable[pa.Table]) -> tuple[MergedChanges, dict[str, dict[str, int]]]:
         """Write the rows that were added, which come in key order, if they are many. Returns the changes,
         and how many invalid dates the files have, by their paths and by column."""
-        place = self._spec.place
-        assert place is not None, "a unit without a place is not written"
+        target = self._spec.target
+        assert target is not None, "a unit without a target is not written"
         few, n_bytes, added = list[pa.Table](), 0, _Added(self._key, self._order, self._lows)
-        with table_writer(place.changes, self._spec.number, self._spec.definition) as writer:
+        with table_writer(target.changes, self._spec.number, self._spec.definition) as writer:
             for chunk in rows:
                 added.count(chunk)
                 few.append(chunk)

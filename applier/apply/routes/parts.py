@@ -41,14 +41,14 @@ def apply_in_parts(unit: UnitSpec, payloads: Sequence[pa.Buffer], apply: Apply) 
     outcomes = []
     for low, high in pairwise([unit.search.low, *bounds, unit.search.high]):
         outcomes.append(apply(_part(unit, low, high), payloads))
-        gc.collect()  # what a part has made refers to one another
+        gc.collect()  # the objects of a part refer to one another
     outcome = outcome_of(outcomes)
     return Applied(results=(_as_one(outcome.results),)) if isinstance(outcome, Applied) else outcome
 
 
 def _keys(unit: UnitSpec, rows: KeyRange, payloads: Sequence[pa.Buffer],
           n: int) -> Iterator[tuple[KeyValue, float]]:
-    """About so many keys of the unit that changes have, with what each stands for."""
+    """Yield about `n` keys of the unit that changes have, with the weight of each."""
     low: Any = rows.low
     high: Any = rows.high
     definitions = {link.version: link.definition for link in unit.chain}

@@ -1,16 +1,16 @@
 """Changes on their way through a shuffle, in the order of commit, for one unit (EV-MAT): a payload (packing) of
 
     kind         uint8     0 insert, 1 update, 2 delete
-    place        int64     offset in the file of the rows event
+    position     int64     offset in the file of the rows event
     row          int32     number of the row in the event, from 0
     time         uint32    when the event was made, in seconds since 1970
-    layout       int32     which columns the after-image holds: a number in the header's list of layouts
+    layout       int32     the columns of the after-image: a number in the header's list of layouts
     before …               the key's columns of the before-image as a snapshot has them (an integer key: one int64);
                            zero or empty in inserts
-    after …                the same of the after-image, with what it lacks filled in; zero or empty in deletes
+    after …                the same of the after-image, with missing columns filled in; zero or empty in deletes
 
-and images: the after-image as the log has it, decoded only if its row is left at the end; none in deletes. One without
-any byte takes one, so that each has a place of its own.
+and images: the after-image as logged, decoded only if its row remains at the end; none in deletes. An empty image takes
+one byte, so that each has its own address.
 
 Where before-images are compared with rows, images are both as they follow each other in the log, and there is
 
@@ -70,7 +70,7 @@ def rows_to_send(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array], 
     kinds = batch.kinds[picks]
     inserts, deletes = kinds == INSERT, kinds == DELETE
     pointers, lengths = batch.images[picks], batch.image_lengths[picks]
-    columns = [pa.array(kinds), pa.array(batch.places[picks]), pa.array(batch.rows[picks]),
+    columns = [pa.array(kinds), pa.array(batch.positions[picks]), pa.array(batch.rows[picks]),
                pa.array(batch.times[picks]), pa.array(layouts_of(pointers).astype(np.int32)),
                *_of_images(before, batch.before_rows[picks], inserts),
                *_of_images(after, batch.after_rows[picks], deletes)]
@@ -91,7 +91,7 @@ def _of_images(columns: list[pa.Array], rows: np.ndarray, without: np.ndarray) -
 
 
 def _with_images(columns: list[pa.Array], pointers: np.ndarray, lengths: np.ndarray, without: np.ndarray) -> Rows:
-    """The rows with copies of their images: what these lie in may be gone when they are sent."""
+    """Return the rows with copies of their images, whose memory may be gone when they are sent."""
     room = np.where(without, 0, np.maximum(lengths, 1)).astype(np.int64)
     ends = np.cumsum(room)
     data = np.zeros(int(ends[-1]), np.uint8)
@@ -121,7 +121,7 @@ def to_header(uri: str, body: bytes, layouts: ImageLayouts, version: int = 0, *,
 
 @dataclasses.dataclass(frozen=True)
 class Header:
-    """What a payload's header says."""
+    """The header of a payload."""
 
     version: int
     uri: str
@@ -138,12 +138,12 @@ class Header:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _PayloadMemory(MappedFile):
-    """A payload's bytes, which are not a file's: the images in it are from other places in the file."""
+    """A payload's bytes, which are not a file's: its images come from other offsets of the file."""
 
     changes: Callable[[], Unpacked]
 
     def position_of(self, address: int) -> int:
-        """The place of the rows event whose image lies at an address."""
+        """Return the position of the rows event whose image is at an address."""
         changes = self.changes()
         row = int(np.searchsorted(changes.addresses, address, side="right")) - 1
         return int(changes.columns[_PLACE][row].as_py())
@@ -155,7 +155,8 @@ def _memory_of(uri: str, payload: pa.Buffer, changes: Callable[[], Unpacked]) ->
 
 
 def together(payloads: Iterable[pa.Buffer], rows: int) -> Iterator[tuple[bytes, list[pa.Buffer], list[int]]]:
-    """Payloads one after the other that have the same header, up to about so many rows; and how many rows they have."""
+    """Yield payloads one after the other that have the same header, up to about `rows` rows; and how many rows they
+    have."""
     last, buffers, counts = b"", list[pa.Buffer](), list[int]()
     for payload in payloads:
         count, header = header_of(payload)
@@ -181,7 +182,7 @@ class ArrivedBatch:
         self.memory = [_memory_of(header.uri, payload, partial(Unpacked, types, [payload], [count], header_bytes))
                        for payload, count in zip(payloads, counts, strict=True)]
         self.file: MappedFile = self.memory[0]
-        self.kinds, self.places, self.rows, self.times, local = map(np.asarray, columns[:_N])
+        self.kinds, self.positions, self.rows, self.times, local = map(np.asarray, columns[:_N])
         self.key_columns = keys_of(columns, header.before_images)
         numbers = np.arange(self.n, dtype=np.int32)
         self.before_rows = np.where(self.kinds == INSERT, np.int32(-1), numbers)

@@ -43,8 +43,8 @@ class ConflictTexts(ABC):
 
     @abstractmethod
     def texts(self, images: np.ndarray, after: bool, unique: int) -> list[str]:
-        """Return the values of some after- or before-images in a unique key, with what an after-image lacks filled in;
-        for BY_CONTENT the values of their first columns."""
+        """Return the values of some after- or before-images in a unique key, with missing columns of an after-image
+        filled in; for BY_CONTENT the values of their first columns."""
 
     def key_text(self, image: int, after: bool, unique: int) -> str:
         """Return a unique key and the values of one image in it."""
@@ -72,7 +72,7 @@ def conflict_rows(table: str, batch: Changes, noted: np.ndarray, told: ConflictT
         keys[picks] = told.key_name(unique)
         values[picks] = told.texts(images[picks], not gone, unique)
     return pa.Table.from_arrays([
-        pa.repeat(table, len(noted)), pa.repeat(batch.file.uri, len(noted)), pa.array(batch.places[changes]),
+        pa.repeat(table, len(noted)), pa.repeat(batch.file.uri, len(noted)), pa.array(batch.positions[changes]),
         pa.array(batch.rows[changes]), pa.array([_OPERATIONS[kind] for kind in batch.kinds[changes].tolist()]),
         pa.array([MISSING if gone else DUPLICATE for gone in missing]),
         pa.array(keys, pa.string()), pa.array(values, pa.string())], schema=CONFLICTS)

@@ -25,7 +25,7 @@ StepsTaker = Callable[[Sequence[UnitApplier], ChangeBatch | None, Causes], None]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BoundTable:
-    """A table as a reader of the log has it: how its rows are read, and what of them, into the batch of `binding`,
+    """A table as a reader of the log has it: how its rows are read, and which columns, into the batch of `binding`,
     None while nothing is read."""
 
     reading: TableReading
@@ -34,11 +34,11 @@ class BoundTable:
 
 
 class TableWalk:
-    """The units of one version of a table in one task. They all see every batch and take what is in their range.
+    """The units of one version of a table in one task. Each sees every batch and takes the changes in its range.
 
     `sources` have the units whose rows come to these: all their changes come before this one's. `events` are those of
-    its parents, if foreign keys change rows of it. `bound` is the binding that the reader fills now, None before the
-    first table map, and `taker` takes its batches instead.
+    its parents, if foreign keys change its rows. `bound` is the binding that the reader currently fills, None before
+    the first table map, and `taker` takes its batches instead.
     """
 
     def __init__(self, units: tuple[UnitSpec, ...], sources: Sequence[TableWalk] = (),
@@ -97,7 +97,7 @@ class TableWalk:
         self.hand_over_steps(batch)
 
     def trace(self, take: StepsTaker, *, keeping: bool = False) -> None:
-        """Have `take` called after each batch, for what that did to rows; to be asked for before the first one. With
+        """Have `take` called after each batch, with its effects on rows; call this before the first one. With
         `keeping`, rows stay known when they continued to the table's next version."""
         self._steps_to = take
         for unit in self.units:
@@ -119,8 +119,8 @@ class TableWalk:
             self.bound = dataclasses.replace(self.bound, binding=None)
 
     def end(self) -> None:
-        """No more changes come. What takes them leads back here: without this, all of it would be in memory until
-        Python's collector comes."""
+        """Note that no more changes come. This breaks reference cycles, so that memory is freed before the garbage
+        collector runs."""
         self.bound = self._steps_to = None
 
     def _concerned(self, changes: Any) -> list[UnitApplier]:
@@ -132,7 +132,7 @@ class TableWalk:
         self._closed -= concerned
         if not self._closed:
             self._ranges = None
-        return [self.units[place] for place in sorted(concerned)]
+        return [self.units[number] for number in sorted(concerned)]
 
 
 def _ranges(units: tuple[UnitSpec, ...]) -> UnitRanges | None:

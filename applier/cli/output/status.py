@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from applier.cli.output.grids import Grid, result_console
+from applier.cli.output.grids import Grid
 from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
-from applier.jobs.summary.words import counted, partial_updates
+from applier.jobs.summary.words import counted, diff_text
 from applier.mysql.values.time_zones import shown_with_local
 from applier.snapshot.manifest import Snapshot
 
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
     from applier.jobs.publish.result import PublishedAsOf
     from applier.jobs.verify.files import Verified
 
-def print_result(result: ReplayResult) -> None:
+
+def _print_replayed(console: ResultConsole, result: ReplayResult) -> None:
     """Print a line for each table with its row changes, then the snapshot's position and the time it took."""
-    console = result_console()
     for note in result.notes:
         console.say((note, "yellow"))
     for table in result.tables:
@@ -52,11 +51,14 @@ def print_result(result: ReplayResult) -> None:
     if not result.witness.is_empty:
         console.say(f"witness: {result.witness}")
     if result.partial_updates:
-        console.say(partial_updates(result.partial_updates, result.documents, result.bytes_saved))
+        console.say(diff_text(result))
     console.say((result.snapshot, "bold"), " stands at ", (result.position, "bold"), f" ({_when(result.timestamp)})")
     total = sum(result.seconds.values())
     phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in result.seconds.items())
     console.say(f"{result.changes:,} row changes in {total:.1f} s" + (f" ({phases})" if phases else ""))
+
+
+REPLAYED = Result(_print_replayed)
 
 
 def _print_report(console: ResultConsole, report: Report) -> None:
@@ -70,7 +72,7 @@ def _print_report(console: ResultConsole, report: Report) -> None:
         grid.print(console)
         if len(report.conflicts) < report.result.conflicts:
             console.say(f"… and {report.result.conflicts - len(report.conflicts):,} more")
-    print_result(report.result)
+    _print_replayed(console, report.result)
 
 
 def _report_document(report: Report) -> dict[str, object]:
@@ -81,9 +83,8 @@ REPORT = Result(_print_report, _report_document)
 """The contents of `_report.json`, and the first conflicts."""
 
 
-def print_imported(result: ReplayResult) -> None:
+def _print_imported(console: ResultConsole, result: ReplayResult) -> None:
     """Print a line for each table of a dump, then the snapshot's position and the time it took."""
-    console = result_console()
     grid = Grid("table", "rows", "files")
     for table in result.tables:
         grid.add(f"{table.database}.{table.name}", table.rows, table.files_written)
@@ -94,11 +95,7 @@ def print_imported(result: ReplayResult) -> None:
     console.say(f"{sum(table.rows for table in result.tables):,} rows in {sum(result.seconds.values()):.1f} s")
 
 
-def print_exported(output: str, rows: int, files: int, size: int) -> None:
-    """Print how much was exported, and how to load it."""
-    console = result_console()
-    console.say(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB")
-    console.say("to load it: ", (f"sh {shlex.quote(f'{output}/_load.sh')} -h HOST -u USER -p", "bold"))
+IMPORTED = Result(_print_imported)
 
 
 def _print_verified(console: ResultConsole, verified: Verified) -> None:

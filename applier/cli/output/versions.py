@@ -1,4 +1,5 @@
-"""Print the versions of one row: one line per step, with the values before and after, and who changed it."""
+"""Print the versions of one row: one line per step, with the values before and after, and the transaction that changed
+it."""
 
 from __future__ import annotations
 
@@ -7,9 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from applier.cli.output.grids import NARROW, Grid, result_console
+from applier.cli.output.grids import NARROW, Grid
+from applier.cli.output.results import Result
 from applier.cli.output.value_texts import ValueText, value_texts
-from applier.cli.terminal import assembled, words
+from applier.cli.terminal import ResultConsole, assembled, words
 from applier.jobs.history.job import Origin, RowHistory
 from applier.jobs.summary.words import short
 
@@ -19,10 +21,9 @@ Part = str | tuple[str, str]
 """A text, optionally with its style."""
 
 
-def print_versions(history: RowHistory, nothing: str) -> None:
+def _print(console: ResultConsole, history: RowHistory, nothing: str) -> None:
     """Print the versions of one row's history, or `nothing` if there are none."""
     versions = pa.Table.from_batches(history.batches(), history.schema)
-    console = result_console()
     if not versions.num_rows:
         console.say(nothing)
         return
@@ -37,13 +38,13 @@ def print_versions(history: RowHistory, nothing: str) -> None:
         """Add a line for the beginning ("from") or the end ("to") of a version."""
         file, offset = version[f"_{end}_file"], version[f"_{end}_pos"]
         origin = Origin(None, None) if file is None else origins.of(file, offset)
-        place = "" if file is None else f"{file}:{offset}"
+        position = "" if file is None else f"{file}:{offset}"
         thread = "" if origin.thread_id is None else str(origin.thread_id)
         if is_narrow:
-            said_first = [_time(time), place, f"thread {thread}" if thread else ""]
+            said_first = [_time(time), position, f"thread {thread}" if thread else ""]
             grid.add(words("\n".join(filter(None, said_first)), keep="\n"), kind, assembled(*what))
         else:
-            grid.add(_time(time), version[f"_{end}_gtid"] or "", place, thread, kind, assembled(*what))
+            grid.add(_time(time), version[f"_{end}_gtid"] or "", position, thread, kind, assembled(*what))
         if origin.statement is not None:
             grid.add(*[""] * (len(grid.titles) - 1), words(short(origin.statement, _CHARACTERS), "dim"))
 
@@ -75,3 +76,6 @@ def _changed(before: dict[str, ValueText], after: dict[str, ValueText]) -> Seque
             old, new = before[name].beside(value)
             parts += [", " if parts else "", f"{name}: ", (old, "red"), " → ", (new, "green")]
     return parts or [("unchanged", "dim")]
+
+
+ROW_VERSIONS = Result(_print)

@@ -33,7 +33,7 @@ RECORDING_SECONDS = 600
 
 _ANSWER = "gateway"
 
-# $1 $2 $3: the archive being written, the lock file (not empty: keep the archive), its final place; then the command.
+# $1 $2 $3: the archive being written, the lock file (not empty: keep the archive), its final path; then the command.
 _THEN_KEEP_ARCHIVE = """
     new=$1 recording_lock=$2 place=$3; shift 3
     "$@"
@@ -56,7 +56,7 @@ class Gateway:
     directory: Scratch  # where it will report its port and secret
 
     def connection(self) -> tuple[int, str]:
-        """Wait for its port and secret. Raises ApplierError, with what it printed, if it does not come up.
+        """Wait for its port and secret. Raises ApplierError, with its output, if it does not start.
 
         It writes them to another file and then renames that, so they are complete.
         """
@@ -143,7 +143,7 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str]) -> Gateway:
     directory = Scratch()
     told = spark_private.driver_environment(spark_home, os.path.join(directory.path, _ANSWER))
     environment = os.environ | told | {"JAVA_HOME": str(_home(java))}
-    # A process group of its own: Ctrl-C is for us, who then ends the job in an orderly way.
+    # A process group of its own: Ctrl-C is for us, and we then end the job in an orderly way.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, process_group=0)
     gateway = Gateway(process, log, recording_lock, directory)
     atexit.register(gateway.kill)
@@ -171,18 +171,18 @@ def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> l
 
 def _cache_directory() -> Path | None:
     """The directory for archives (about 150 MB each), to which no other user can write; None if it cannot be made."""
-    place = caches.usable(caches.user_folder("applier", "java"))
+    folder = caches.usable(caches.user_folder("applier", "java"))
     try:
-        caches.make(place)
+        caches.make(folder)
     except OSError:
         return None
-    return Path(place) if os.access(place, os.W_OK) else None
+    return Path(folder) if os.access(folder, os.W_OK) else None
 
 
 def claimed(recording_lock: Path) -> Path | None:
     """Take the lock file for recording an archive; None if another process has it, or was killed a short time ago.
 
-    Also removes what other versions of Java or Spark left in the directory and nobody has used for long.
+    Also removes files of other versions of Java or Spark in the directory that were not used for a long time.
     """
     for path in recording_lock.parent.iterdir():
         keep_seconds = RECORDING_SECONDS if path.suffix in (".recording", ".new") else UNUSED_SECONDS

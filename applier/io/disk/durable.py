@@ -80,12 +80,12 @@ def sync(paths: Iterable[str]) -> None:
 
 def sync_tree(root: str) -> None:
     """Wait until a directory and all below it are on the disk."""
-    sync(os.path.join(place, name) for place, _, names in os.walk(root, onerror=_raise) for name in ("", *names))
+    sync(os.path.join(folder, name) for folder, _, names in os.walk(root, onerror=_raise) for name in ("", *names))
 
 
 def link(source: str, target: str) -> bool:
     """Give a file a second name (a hard link); False if the file system has no such links, or none between these two
-    places. Errors: FileNotFoundError, FileExistsError."""
+    paths. Errors: FileNotFoundError, FileExistsError."""
     try:
         os.link(source, target)
     except (FileNotFoundError, FileExistsError):

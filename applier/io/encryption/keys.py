@@ -4,9 +4,9 @@ A location of logs includes the locations of its keys (KeyedLocation), and is pa
 logs, also to tasks on other machines. Only paths are sent: a process that reads a file's bytes reads the keys for it,
 and keeps them no longer. The contents of key files appear in no message.
 
-    component_keyring_file   JSON; keyring_file: "Keyring file version:", then a record a key (MySQL's manual, "Keyring
-                             Components and Plugins")
-    file_key_management      a line a key, `id;hexadecimal digits`, of which 1 is that of binlogs; as a whole it may be
+    component_keyring_file   JSON; keyring_file: "Keyring file version:", then a record per key (MySQL's manual,
+                             "Keyring Components and Plugins")
+    file_key_management      a line per key, `id;hexadecimal digits`; that of binlogs has the id 1; as a whole it may be
                              encrypted with a secret (MariaDB's documentation, "File Key Management Encryption
                              Plugin")
 """
@@ -27,11 +27,12 @@ from applier.io.resolver import check_regular
 _PLUGIN_START = b"Keyring file version:"
 _PLUGIN_HEADER = 24
 _PLUGIN_MASK = b"*305=Ljt0*!@$Hnm(*-9-w;:"
-"""What the plugin combines keys with in its file, by exclusive or."""
+"""The bytes with which the plugin combines keys in its file, by exclusive or."""
 _BINLOG_KEY = "1"
 _SALTED = b"Salted__"
 _DIGESTS = ("sha1", "sha256", "sha512", "sha224", "sha384")
-"""By which a key file's secret becomes its key: the server's default, and what file_key_management_digest may say."""
+"""The digests by which a key file's secret becomes its key: the server's default, and the possible values of
+file_key_management_digest."""
 _LARGEST = 16 << 20
 _AES_KEYS = (16, 24, 32)
 
@@ -115,7 +116,7 @@ def _keyring(path: str) -> dict[str, bytes]:
     try:
         return dict(_of_plugin(data) if data.startswith(_PLUGIN_START) else _of_component(json.loads(data)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
-        pass  # what it says may hold keys
+        pass  # its text may contain keys
     raise UsageError("this is not a keyring of component_keyring_file or keyring_file", file=path,
                      hint="the keys of other keyrings (Vault, KMIP, OCI, AWS) cannot be read: copy the logs from the "
                           "server with `mysqlbinlog --read-from-remote-server --raw`, which decrypts them")
@@ -131,14 +132,14 @@ def _of_plugin(data: bytes) -> Iterator[tuple[str, bytes]]:
     at = _PLUGIN_HEADER
     while at < len(data) and data[at : at + 3] != b"EOF":
         _, *sizes = struct.unpack_from("<5Q", data, at)
-        fields, place = [], at + 40
+        fields, field_at = [], at + 40
         for size in sizes:
-            if size > len(data) - place:
+            if size > len(data) - field_at:
                 raise ValueError("a truncated record")
-            fields.append(data[place : place + size])
-            place += size
+            fields.append(data[field_at : field_at + size])
+            field_at += size
         yield fields[0].decode(), bytes(byte ^ _PLUGIN_MASK[i % len(_PLUGIN_MASK)] for i, byte in enumerate(fields[3]))
-        at = place + -place % 8
+        at = field_at + -field_at % 8
 
 
 def _binlog_key(path: str, secret: str | None) -> bytes:
@@ -175,8 +176,8 @@ def _key_in(data: bytes) -> bytes | None:
 
 
 def _decrypted(data: bytes, password: bytes, digest: str) -> bytes:
-    """What a file of `openssl enc -aes-256-cbc` holds; of another one nothing that is a line with a key. Key and vector
-    come of the password and the salt by digests of digests."""
+    """Decrypt a file of `openssl enc -aes-256-cbc`; another file gives nothing that looks like a line with a key. Key
+    and vector come from the password and the salt by digests of digests."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     salt, body = data[8:16], data[16:]

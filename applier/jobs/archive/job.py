@@ -34,14 +34,14 @@ _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _MOST_LOSSES = 8
 """Connections in a row that bring nothing new, after which a run that does not wait for more gives up: a minute."""
 _LARGEST_POSITION = 0xFFFFFFFF
-"""Of COM_BINLOG_DUMP; of a file that is larger, what is there comes again and is skipped."""
+"""The limit of COM_BINLOG_DUMP; the existing part of a larger file is received again and skipped."""
 
 
 @dataclass(frozen=True)
 class ArchiveOptions:
-    """What is copied, and where to. `gtids` or `start` say where an output without files begins: at the file with the
-    first transaction that is not in a set, or at this file; else at the oldest one. `waits` is whether to continue at
-    the end of the log, until `stopped`. `access` is who may read what is written. `metrics` are files (figures.py),
+    """What to copy, and where to. `gtids` or `start` say where an output without files begins: at the file with the
+    first transaction that is not in a set, or at this file; else at the oldest one. If `waits`, the job continues at
+    the end of the log, until `stopped`. `access` says who may read the output. `metrics` are files (figures.py),
     `lineage` a URL or a file."""
 
     address: ServerAddress
@@ -55,8 +55,8 @@ class ArchiveOptions:
 
 
 def delay_after(losses: int) -> float:
-    """Return how many seconds to wait before the next connection, after so many in a row that brought nothing new. Runs
-    that lost a server at the same time come back to it at different times."""
+    """Return how many seconds to wait before the next connection, after `losses` in a row that brought nothing new.
+    Runs that lost a server at the same time reconnect at different times."""
     if losses < 2:
         return 0.0
     return min(_FIRST_DELAY * 2.0 ** min(losses - 2, 16), _LONGEST_DELAY) * random.uniform(0.5, 1.0)
@@ -138,7 +138,7 @@ class _Archiving:
         return outcome(self._archived(), is_connected=self._is_connected)
 
     def _begin(self) -> DumpStream:
-        """Find where to continue, in the output, and ask for what comes there."""
+        """Find where the output ends, and request the log from there."""
         self._close_locally()
         path = self._output.last_file()
         while path is not None and not (size := whole_part(path)):
@@ -170,7 +170,7 @@ class _Archiving:
         return options.start or self._source.first_file()
 
     def _copy(self, stream: DumpStream) -> None:
-        """Write what comes until the end of the log, or until `stopped`. Raises ConnectionLost."""
+        """Write events until the end of the log, or until `stopped`. Raises ConnectionLost."""
         silent = 0.0
         while not self._stopped():
             self._run.does(self._outcome)

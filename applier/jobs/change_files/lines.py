@@ -37,8 +37,8 @@ _NO_PLACE = "\0"  # in no column's name
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of JSON: line i is text[ends[i - 1]:ends[i]]. `order`, int64[n], ascends: the places of their events in the
-    log, or of their XA COMMIT, by which lines of several tables are ordered."""
+    """Lines of JSON: line i is text[ends[i - 1]:ends[i]]. `order`, int64[n], ascends: the order of their events in the
+    log, or of their XA COMMIT, by which lines of several tables are merged."""
 
     text: np.ndarray
     ends: np.ndarray
@@ -70,9 +70,9 @@ class JsonLines:
             text, ends = self._steps([column.mode for column in cells]).write(lines, cells)
             files = part.column("_file")
             starts = np.array([version_at(name, 0, 0) for name in files.dictionary.to_pylist()], np.int64)
-            places = starts[files.indices.to_numpy()] | part.column("_pos").to_numpy()
-            places = np.where(self._order.are_prepared(part), part.column("_commit_version").to_numpy(), places)
-            yield Lines(text, ends, np.maximum.accumulate(places[lines["row"]]))
+            positions = starts[files.indices.to_numpy()] | part.column("_pos").to_numpy()
+            positions = np.where(self._order.are_prepared(part), part.column("_commit_version").to_numpy(), positions)
+            yield Lines(text, ends, np.maximum.accumulate(positions[lines["row"]]))
 
     def _divided(self, batch: pa.RecordBatch) -> np.ndarray:
         """The batch's rows as lines."""
@@ -98,11 +98,11 @@ class JsonLines:
         return found
 
     def _of_change(self, batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
-        """What is said of a change, as modes and texts, behind the table's columns."""
+        """Return the description of a change, as modes and texts, behind the table's columns."""
         return [(QUOTED, datetime_texts(batch.column("_commit_timestamp"), "s")), gtids(batch),
                 *((PLAIN, batch.column(name).cast(pa.string()))
                   for name in ("_server_id", "_thread_id", "_commit_version", "_seq")),
-                *places(batch), (PLAIN, batch.column("_cascaded").cast(pa.string()))]
+                *positions(batch), (PLAIN, batch.column("_cascaded").cast(pa.string()))]
 
     def _diffs(self, batch: pa.RecordBatch) -> list[Cells]:
         """The JSON diffs of each update, if it has any, at its first row."""
@@ -112,7 +112,7 @@ class JsonLines:
         return [cells]
 
     def _statement(self, batch: pa.RecordBatch) -> list[Cells]:
-        """What is behind the change, if the feed has it; it comes last."""
+        """Return the statement behind the change, if the feed has it; it comes last."""
         if STATEMENT.name not in batch.schema.names:
             return []
         texts = batch.column(STATEMENT.name).cast(pa.string())
@@ -153,7 +153,7 @@ def gtids(batch: pa.RecordBatch) -> tuple[int, pa.Array]:
     return QUOTED, batch.column("_gtid").cast(pa.string())
 
 
-def places(batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
+def positions(batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
     """File, position and row, as modes and texts."""
     return [(QUOTED, batch.column("_file").cast(pa.string())),
             (PLAIN, batch.column("_pos").cast(pa.string())),

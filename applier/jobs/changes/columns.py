@@ -13,11 +13,11 @@ from applier.schema.history.table_versions import TableVersion
 
 _MOST_DIGITS = 38
 _DIGITS = {1: 3, 2: 5, 4: 10, 8: 20}
-"""Of integers of so many bytes."""
+"""The digits of integers, by their bytes."""
 
 
 _LABELS = {Family.MEMBERS: Family.TEXT, Family.DOCUMENT: Family.TEXT}
-"""Families that are told as another one is, or beside it: text from before a column was JSON stays text."""
+"""Families that a feed shows as another one: text from before a column was JSON stays text."""
 
 
 @dataclass
@@ -30,41 +30,42 @@ class Line:
     type: pa.DataType
 
     def with_values(self, kind: ColumnType) -> pa.DataType | None:
-        """A type that also has the values of a column; None where there is none, or they are told in another way."""
+        """Return a type that also has the values of a column; None if there is none, or if they are shown
+        differently."""
         return wider(self.type, arrow_type(kind)) if _family(kind) == self.family else None
 
 
 def feed_columns(versions: Sequence[TableVersion]) -> tuple[dict[int, dict[int, str]], dict[str, pa.DataType]]:
-    """The names in the feed of each version's stored columns, by the version's id and the column's number, and their
-    types by name: first the last version's columns in its order, then those that only earlier ones have.
+    """Return the names in the feed of each version's stored columns, by the version's id and the column's number, and
+    their types by name: first the last version's columns in its order, then those that only earlier ones have.
 
-    A column that an ALTER moves or renames stays the same one, and has its last name. One that is added, or is of a
-    table that was made again, continues with an earlier one of its name. Where no type has the values of both, as after
-    INT became VARCHAR, or they are told in other ways, as those of BIT and INT, these are two columns: the earlier one
+    A column that an ALTER moves or renames stays the same one, and has its last name. A column that is added, or
+    belongs to a table that was created again, continues an earlier one of its name. If no type has the values of both,
+    as after INT became VARCHAR, or they are shown differently, as BIT and INT, these are two columns: the earlier one
     is NAME__1, a later one NAME__2.
     """
     lines: list[Line] = []
-    places: dict[int, dict[int, int]] = {}
+    indexes: dict[int, dict[int, int]] = {}
     for version in sorted(versions, key=lambda version: version.id):
-        places[version.id] = own = _kept(version, places)
+        indexes[version.id] = own = _kept(version, indexes)
         for number, column in enumerate(version.definition.columns):
             if column.generated == "virtual":
                 own.pop(number, None)
                 continue
             if number not in own or lines[own[number]].with_values(column.type) is None:
-                others = {place for other, place in own.items() if other != number}
-                earlier = (place for place, line in reversed([*enumerate(lines)]) if line.name == column.name
-                           and place not in others and line.with_values(column.type) is not None)
+                others = {index for other, index in own.items() if other != number}
+                earlier = (index for index, line in reversed([*enumerate(lines)]) if line.name == column.name
+                           and index not in others and line.with_values(column.type) is not None)
                 own[number] = next(earlier, len(lines))
             if own[number] == len(lines):
                 lines.append(Line(column.name, _family(column.type), arrow_type(column.type)))
             line = lines[own[number]]
             line.name, line.type = column.name, line.with_values(column.type) or line.type
-    order = [place for _, own in sorted(places.items(), reverse=True) for _, place in sorted(own.items())]
-    named = _distinct([lines[place].name for place in range(len(lines))], list(dict.fromkeys(order)))
-    names = {version: {number: named[place] for number, place in sorted(own.items())}
-             for version, own in places.items()}
-    return names, {named[place]: lines[place].type for place in dict.fromkeys(order)}
+    order = [index for _, own in sorted(indexes.items(), reverse=True) for _, index in sorted(own.items())]
+    named = _distinct([lines[index].name for index in range(len(lines))], list(dict.fromkeys(order)))
+    names = {version: {number: named[index] for number, index in sorted(own.items())}
+             for version, own in indexes.items()}
+    return names, {named[index]: lines[index].type for index in dict.fromkeys(order)}
 
 
 def _family(kind: ColumnType) -> Family:
@@ -107,23 +108,23 @@ def _digits(type_: pa.DataType) -> int:
 def _distinct(names: Sequence[str], newest_first: Sequence[int]) -> dict[int, str]:
     """A name of its own for each line: of those with the same one, the newest has it."""
     named: dict[int, str] = {}
-    for place in newest_first:
-        if names[place] not in named.values():
-            named[place] = names[place]
+    for index in newest_first:
+        if names[index] not in named.values():
+            named[index] = names[index]
     taken, numbers = set(names), dict[str, int]()
-    for place in sorted(set(newest_first) - named.keys()):
-        name = names[place]
+    for index in sorted(set(newest_first) - named.keys()):
+        name = names[index]
         while (numbered := f"{name}__{(number := numbers.get(name, 0) + 1)}") in taken:
             numbers[name] = number
         numbers[name] = number
-        named[place] = numbered
+        named[index] = numbered
         taken.add(numbered)
     return named
 
 
-def _kept(version: TableVersion, places: dict[int, dict[int, int]]) -> dict[int, int]:
+def _kept(version: TableVersion, indexes: dict[int, dict[int, int]]) -> dict[int, int]:
     """The columns that a version has from the one before it, by number."""
-    if len(version.sources) != 1 or version.sources[0].version not in places:
+    if len(version.sources) != 1 or version.sources[0].version not in indexes:
         return {}
-    before, sources = places[version.sources[0].version], version.sources[0].conversion.sources
+    before, sources = indexes[version.sources[0].version], version.sources[0].conversion.sources
     return {number: before[source] for number, source in enumerate(sources) if source is not None and source in before}

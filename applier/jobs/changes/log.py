@@ -20,14 +20,14 @@ from applier.schema.table_parts import Column
 
 @dataclass(frozen=True)
 class LogFile:
-    """The part [start, end) of a file, between event groups; its place among the files of the span, from 0; whether
-    there are statements behind rows in it."""
+    """The part [start, end) of a file, between event groups; its number among the files of the span, from 0; and
+    whether it has statements behind rows."""
 
     uri: str
     name: str
     start: int
     end: int
-    place: int
+    number: int
     has_statements: bool
 
 
@@ -73,8 +73,8 @@ class FeedLog:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The names of the columns of the table's last primary key; without one, of its first unique key that has no
-        NULL; none without either, or where the feed lacks one of them."""
+        """The names of the columns of the table's last primary key, or else of its first unique key without NULL; empty
+        without either, or if the feed does not have all of them."""
         last = max(self.versions)
         definition, names = self.versions[last].definition, self.names[last]
         for key in sorted(definition.keys, key=lambda key: key.kind != "primary"):
@@ -107,7 +107,7 @@ class ReadLog:
         return passed
 
     def markers(self, statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
-        """The feed's rows for statements, of those that are wanted."""
+        """Yield the feed's rows for the wanted statements."""
         for statement in statements:
             if self.is_wanted(statement):
                 yield marker(self._log.schema, statement, self.groups(statement.end[0]))
@@ -124,11 +124,11 @@ def groups_of(files: Mapping[int, LogFile], commits: Mapping[int, Mapping[int, P
 
     def own(number: int) -> FileGroups:
         part = files[number]
-        return FileGroups(part.uri, part.name, part.place, part.start, part.end, wanted)
+        return FileGroups(part.uri, part.name, part.number, part.start, part.end, wanted)
 
     groups = own(file)
-    for start, (by, place) in commits.get(file, {}).items():
-        groups.committed_at(start, groups if by == file else own(by), place)
+    for start, (by, position) in commits.get(file, {}).items():
+        groups.committed_at(start, groups if by == file else own(by), position)
     return groups
 
 
@@ -140,10 +140,10 @@ def commits_of(span: LogSpan) -> dict[int, dict[int, Position]]:
     for number, outline in enumerate(span.outlines):
         events = sorted([*((group.start, group.xid, False) for group in outline.prepared),
                          *((decision.position, decision.xid, True) for decision in outline.decisions)])
-        for place, xid, is_decision in events:
+        for position, xid, is_decision in events:
             if not is_decision:
-                prepared[xid] = number, place
+                prepared[xid] = number, position
             elif xid in prepared:
                 file, start = prepared.pop(xid)
-                found.setdefault(file, {})[start] = number, place
+                found.setdefault(file, {})[start] = number, position
     return found

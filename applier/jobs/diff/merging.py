@@ -60,14 +60,14 @@ def pairs(before: Iterator[Chunk], after: Iterator[Chunk]) -> Iterator[tuple[Chu
 
 
 def compare(before: Chunk | None, after: Chunk | None, differences: Differences) -> Found | None:
-    """What differs in a range of keys; None if nothing does."""
+    """Return the differences in a range of keys; None if there are none."""
     if before is None or after is None:
         there, kind = (after, INSERT) if before is None else (before, DELETE)
         assert there is not None
         return differences.single(there.rows, kind)
-    places = pc.index_in(before.keys, value_set=after.keys)
-    known = places.is_valid().to_numpy(zero_copy_only=False)
-    left, right = np.flatnonzero(known), places.drop_null().to_numpy()
+    indexes = pc.index_in(before.keys, value_set=after.keys)
+    known = indexes.is_valid().to_numpy(zero_copy_only=False)
+    left, right = np.flatnonzero(known), indexes.drop_null().to_numpy()
     unequal = unequal_columns(before.rows, left, after.rows, right)
     changed = unequal.any(axis=1)
     removed = np.flatnonzero(~known)

@@ -22,7 +22,7 @@ _TYPE = 4
 @dataclasses.dataclass(frozen=True)
 class BeforeImages:
     """Before-images with the same columns. present: these, by their numbers in the log. samples: how many sampled
-    events have such images; 0: none, but some before-images may lack this much."""
+    events have such images; 0: none, but some before-images may have as few columns."""
 
     present: frozenset[int]
     samples: int
@@ -34,8 +34,8 @@ def before_images(uses: Iterable[UsedTable]) -> list[BeforeImages]:
     fewest: set[int] | None = None
     for used in uses:
         columns = range(len(used.table_map.types))
-        for place in range(len(used.files)):
-            for sample in used.samples(place):
+        for number in range(len(used.files)):
+            for sample in used.samples(number):
                 present = _present(sample)
                 if present is not None:
                     seen[present] += 1

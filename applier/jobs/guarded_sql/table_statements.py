@@ -35,7 +35,7 @@ _DOUBLE = Column("", ColumnType("double"))
 _PROBED = 200
 """Rows that a statement looks for at once."""
 _DIGITS = 6
-"""So many digits of a FLOAT a server prints."""
+"""The digits of a FLOAT that a server prints."""
 _UNKNOWN = b"unknown"
 Batches = Callable[[], Iterator[pa.RecordBatch]]
 
@@ -57,7 +57,7 @@ class TableStatements:
         """How many changes were counted in @rows so far."""
 
     def prepared(self) -> Iterator[bytes]:
-        """What comes before the transaction."""
+        """Yield the statements before the transaction."""
         return iter(())
 
     def deletes(self) -> Iterator[bytes]:
@@ -82,8 +82,8 @@ class TableStatements:
                     yield self._found(f"UPDATE {self._name} SET ", columns, batch, before[rows], after[rows])
 
     def inserts(self) -> Iterator[bytes]:
-        """Of rows that are new, and of those that were deleted for it; or all rows, many a statement, with one behind
-        them that fails unless there are so many."""
+        """Yield inserts of new rows, and of those that were deleted for it; or of all rows, many per statement, with a
+        statement behind them that fails unless all were inserted."""
         for batch in self._differences():
             moved = rows_of_kind(batch, POSTIMAGE)[self._anew(batch, POSTIMAGE)]
             rows = np.concatenate([rows_of_kind(batch, INSERT), moved])
@@ -103,9 +103,9 @@ class TableStatements:
         kinds = batch.column("_change_type").indices.to_numpy().copy()
         for kind, made in ((PREIMAGE, DELETE), (POSTIMAGE, INSERT)):
             kinds[rows_of_kind(batch, kind)[self._anew(batch, kind)]] = made
-        place = batch.schema.get_field_index("_change_type")
-        column = pa.DictionaryArray.from_arrays(pa.array(kinds), batch.column(place).dictionary)
-        return batch.set_column(place, batch.schema.field(place), column)
+        number = batch.schema.get_field_index("_change_type")
+        column = pa.DictionaryArray.from_arrays(pa.array(kinds), batch.column(number).dictionary)
+        return batch.set_column(number, batch.schema.field(number), column)
 
     def _differences(self) -> Iterator[pa.RecordBatch]:
         return self._batches() if self._all_rows is None else iter(())
@@ -148,9 +148,8 @@ class TableStatements:
         return self._in_mode(text, lenient)
 
     def probes(self) -> Iterator[str]:
-        """Statements that are errors, 1690, unless the rows that change or go are there as they are expected; many rows
-        each, which stay so until the transaction ends. Of a table without a key there are none: events find its rows by
-        all values."""
+        """Yield statements that are errors, 1690, unless the rows that change or go exist as expected; many rows each,
+        which stay so until the transaction ends. A table without a key has none: events find its rows by all values."""
         if not self._key:
             return
         for batch in self._differences():
@@ -193,10 +192,11 @@ class TableStatements:
     def _changed(self, rows: pa.RecordBatch) -> np.ndarray:
         """Which of the columns changed in rows of updates: bool[rows, columns]."""
         lists = rows.column("_changed")
-        places = pc.index_in(lists.flatten(), value_set=pa.array([column.name for column in self._columns]))
+        indexes = pc.index_in(lists.flatten(), value_set=pa.array([column.name for column in self._columns]))
         of_row = np.repeat(np.arange(len(lists)), lists.value_lengths().fill_null(0).to_numpy())
-        made, known = np.zeros((len(lists), len(self._columns)), bool), places.is_valid().to_numpy(zero_copy_only=False)
-        made[of_row[known], places.drop_null().to_numpy()] = True
+        made = np.zeros((len(lists), len(self._columns)), bool)
+        known = indexes.is_valid().to_numpy(zero_copy_only=False)
+        made[of_row[known], indexes.drop_null().to_numpy()] = True
         return made
 
     def _anew(self, batch: pa.RecordBatch, kind: int) -> np.ndarray:
@@ -210,7 +210,7 @@ class TableStatements:
 
 
 def with_unknown(rows: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
-    """Return differences that say of which columns the values are unknown: rows are found by the others."""
+    """Return differences in which the values of these columns are unknown: rows are found by the others."""
     return rows.replace_schema_metadata({_UNKNOWN: json.dumps(columns)})
 
 
@@ -280,8 +280,8 @@ def six_digits_around(values: pa.Array) -> tuple[pa.Array, pa.Array]:
     of more digits than it prints, the number itself."""
     exact = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
     with np.errstate(divide="ignore"):
-        places = np.where(exact == 0, 0, np.floor(np.log10(np.abs(exact)))).astype(np.int64)
-    unit = 10.0**(places - (_DIGITS - 1))
+        exponents = np.where(exact == 0, 0, np.floor(np.log10(np.abs(exact)))).astype(np.int64)
+    unit = 10.0**(exponents - (_DIGITS - 1))
     printed = np.round(exact / unit) * unit
     half = np.where((printed.astype(np.float32) == exact.astype(np.float32)) & (exact != 0), unit / 2, 0.0)
     center, missing = np.where(half > 0, printed, exact), values.is_null().to_numpy(zero_copy_only=False)

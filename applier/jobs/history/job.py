@@ -20,7 +20,7 @@ from applier.jobs.changes.log import FeedLog, LogFile
 from applier.jobs.changes.log_files import LogFiles
 from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.stored import Batches, StoredAs
-from applier.jobs.history.walk import OF_PLACES, OF_VERSIONS, HistoryWalk
+from applier.jobs.history.walk import OF_POSITIONS, OF_VERSIONS, HistoryWalk
 from applier.option_texts import KeyValues
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.table_parts import Column
@@ -80,7 +80,7 @@ class _Threads:
 @dataclass(frozen=True)
 class Histories:
     """What the histories of all ranges of a table's keys have in common; picklable. `walked` is the schema of what a
-    walk tells; with origins, batches have OF_PLACES and OF_THREADS, with statements `_statement` at their end."""
+    walk tells; with origins, batches have OF_POSITIONS and OF_THREADS, with statements `_statement` at their end."""
 
     log: FeedLog
     stored: StoredAs
@@ -94,7 +94,7 @@ class Histories:
         """That of batches."""
         fields = list(self._with_origins)
         if self.has_statements and not self.has_origins:
-            fields = [field for field in fields if field.name not in OF_PLACES.names]
+            fields = [field for field in fields if field.name not in OF_POSITIONS.names]
         return pa.schema([*fields, *[STATEMENT] * self.has_statements])
 
     @property
@@ -134,7 +134,7 @@ class Histories:
 @dataclass(frozen=True)
 class RowHistory:
     """The versions of a table's rows; `notes` are notes for the user. With statements batches have `_statement`, the
-    SQL that began a version where the log has it; with origins OF_PLACES and OF_THREADS."""
+    SQL that began a version where the log has it; with origins OF_POSITIONS and OF_THREADS."""
 
     notes: tuple[str, ...]
     table: TableName
@@ -149,7 +149,7 @@ class RowHistory:
 
     @property
     def origins(self) -> Origins:
-        """What finds who made changes, by their places."""
+        """Finds the transactions that made changes, by their positions."""
         return Origins(self._common.log.files.values(), self._changes.row_statements)
 
     @property
@@ -173,14 +173,14 @@ class RowHistory:
         return self._common.batches(self._task)
 
     def in_parts(self, cores: int) -> tuple[Histories, ApplyTasks, float]:
-        """The same by ranges of keys, for tasks on so many cores: what they have in common, what each one's own is, and
-        how many core seconds it takes to apply the changes."""
+        """Return the same by ranges of keys, for tasks on `cores` cores: the shared data, the tasks, and how many core
+        seconds it takes to apply the changes."""
         return self._common, *self._changes.applied_in_parts(self.table, self._common.log, cores)
 
     @property
-    def places(self) -> tuple[str, ...]:
-        """What is read."""
-        return self._changes.places
+    def locations(self) -> tuple[str, ...]:
+        """The inputs."""
+        return self._changes.locations
 
 
 def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None,
@@ -195,7 +195,7 @@ def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] |
             raise UnsupportedEvent("a system-versioned table keeps its own history of rows",
                                    table=version.definition.full_name, hint="replay these logs to get the rows")
     fields = [field for field in log.schema if field.name not in OF_CHANGES.names]
-    walked = [*OF_VERSIONS, *(OF_PLACES if origins or statements else ())]
+    walked = [*OF_VERSIONS, *(OF_POSITIONS if origins or statements else ())]
     own = [*walked, *(OF_THREADS if origins else ()), *[STATEMENT] * statements]
     if taken := [field.name for field in fields if field.name in pa.schema(own).names]:
         raise UsageError(f"column {taken[0]} has the name of one of the history's own columns",

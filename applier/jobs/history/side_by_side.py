@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from applier.errors import UsageError
 from applier.jobs.changes.row_statements import STATEMENT
 from applier.jobs.history.job import OF_THREADS, RowHistory
-from applier.jobs.history.walk import OF_PLACES, OF_VERSIONS
+from applier.jobs.history.walk import OF_POSITIONS, OF_VERSIONS
 
 OLD, NEW = "old_", "new_"
 _OWN = (("_change_type", "_change_type", "_ended_by"), ("_time", "_valid_from", "_valid_to"),
@@ -57,7 +57,7 @@ class SideBySide:
 
     @property
     def _values(self) -> list[pa.Field]:
-        others = {*OF_VERSIONS.names, *OF_PLACES.names, *OF_THREADS.names, STATEMENT.name}
+        others = {*OF_VERSIONS.names, *OF_POSITIONS.names, *OF_THREADS.names, STATEMENT.name}
         return [field for field in self.history.schema if field.name not in others]
 
     def batches(self) -> Iterator[pa.RecordBatch]:

@@ -26,28 +26,28 @@ NOTHING = k.NO_STEP
 NOWHERE = k.NO_STEP
 _FILE_BITS = 40
 _FIRST_ROOM, _MOST_GROWTH = 1 << 15, 64
-_NO_KINDS, _NO_PLACES = np.empty(0, np.uint8), np.empty(0, np.int64)
+_NO_KINDS, _NO_POSITIONS = np.empty(0, np.uint8), np.empty(0, np.int64)
 
 
-def place_of(file: int, offset: int) -> int:
+def position_of(file: int, offset: int) -> int:
     """One number for the file, by its own, and an offset in it."""
     return file << _FILE_BITS | offset
 
 
-def files_and_offsets(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What `place_of` was given."""
-    return places >> _FILE_BITS, places & (1 << _FILE_BITS) - 1
+def files_and_offsets(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the arguments of `position_of`."""
+    return positions >> _FILE_BITS, positions & (1 << _FILE_BITS) - 1
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Where all versions of a unit begin that were there at first, or end that are there at last: the commit, what
-    happened then, the number of the change, and its place (`place_of`)."""
+    """The edge that all versions of a unit have that exist at first (as their beginning), or at last (as their end):
+    the commit, the kind of change, its number, and its position (`position_of`)."""
 
     commit: int
     kind: int
     change: int = NOWHERE
-    place: int = NOWHERE
+    position: int = NOWHERE
 
     @property
     def step(self) -> int:
@@ -57,9 +57,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class Versions:
-    """Versions of rows in the order of their keys, or, unless they are `by_key`, as they began: the `numbers` of the
-    unit's steps that begin them, `pointers` to them (int64[n]) in `values`, and their `edges` (int64[n, 4], or 6 with
-    places: see versions_kernel.BEGINS)."""
+    """Versions of rows in the order of their keys, or, unless they are `by_key`, in the order of their beginnings: the
+    `numbers` of the unit's steps that begin them, `pointers` to them (int64[n]) in `values`, and their `edges`
+    (int64[n, 4], or 6 with positions: see versions_kernel.BEGINS)."""
 
     numbers: np.ndarray
     pointers: np.ndarray
@@ -71,7 +71,7 @@ class Versions:
         return len(self.numbers)
 
     def part(self, which: np.ndarray) -> Versions:
-        """Some of them, by their places here."""
+        """Return some of the versions, by their numbers here."""
         return replace(self, numbers=self.numbers.take(which), pointers=self.pointers.take(which),
                        edges=self.edges.take(which, axis=0))
 
@@ -81,12 +81,12 @@ class Versions:
 
 
 class UnitSteps:
-    """Makes versions of the steps of the rows of a unit, with places where these are wanted."""
+    """Makes versions from the steps of a unit's rows, with positions if these are wanted."""
 
-    def __init__(self, unit: UnitApplier, commits: Commits, *, places: bool) -> None:
+    def __init__(self, unit: UnitApplier, commits: Commits, *, positions: bool) -> None:
         self.unit, self._commits = unit, commits
         self._state = np.zeros((), k.STATE)
-        self._state["n_words"] = 1 + (k.PLACE if places else k.CHANGE)
+        self._state["n_words"] = 1 + (k.POSITION if positions else k.CHANGE)
         self._words = np.empty((0, 0), np.int64)
 
     def take(self, batch: ChangeBatch | None, causes: Causes, file: int, groups: FileGroups, share: float) -> None:
@@ -95,23 +95,23 @@ class UnitSteps:
         if not len(steps):
             return
         self._make_room(2 * len(steps), share)
-        kinds, places, seqs = (_NO_KINDS, _NO_PLACES, _NO_PLACES) if batch is None else (
-            batch.kinds, batch.places, batch.seqs)
-        k.take_steps(address_of(steps), len(steps), kinds, places, seqs, causes.places, causes.seqs, groups.all_starts,
-                     self._commits.first_of(groups), place_of(file, 0), address_of(self._state))
+        kinds, positions, seqs = (_NO_KINDS, _NO_POSITIONS, _NO_POSITIONS) if batch is None else (
+            batch.kinds, batch.positions, batch.seqs)
+        k.take_steps(address_of(steps), len(steps), kinds, positions, seqs, causes.positions, causes.seqs,
+                     groups.all_starts, self._commits.first_of(groups), position_of(file, 0), address_of(self._state))
 
     def versions(self, first: Edge, last: Edge) -> Versions:
-        """All versions. Those that were there before the first change begin at `first`, those that are there after the
+        """Return all versions. Those that exist before the first change begin at `first`, those that exist after the
         last one end at `last`."""
         self._make_room(0, 1)
         words, values = self._words[:self._n], self.unit.traced_rows()
         words[:values.at_first, k.STEP], words[:values.at_first, k.CHANGE] = first.step, first.change
-        with_places = words.shape[1] > k.PLACE
-        if with_places:
-            words[:values.at_first, k.PLACE] = first.place
+        with_positions = words.shape[1] > k.POSITION
+        if with_positions:
+            words[:values.at_first, k.POSITION] = first.position
         order = stable_order(words[:, k.ROW])
-        pointers, edges = np.empty(len(order), np.int64), np.empty((len(order), 6 if with_places else 4), np.int64)
-        n = int(k.end_versions(order, address_of(self._state), last.step, last.change, last.place, pointers, edges))
+        pointers, edges = np.empty(len(order), np.int64), np.empty((len(order), 6 if with_positions else 4), np.int64)
+        n = int(k.end_versions(order, address_of(self._state), last.step, last.change, last.position, pointers, edges))
         assert n >= 0, "an end without a begin"
         self._words, by_key = self._words[:0], self.unit.spec.int_key is not None
         versions = Versions(order[:n], pointers[:n], edges[:n], by_key, values)
@@ -122,8 +122,8 @@ class UnitSteps:
         return int(self._state["n"])
 
     def _make_room(self, more: int, share: float) -> None:
-        """Have room for so many more steps, and, if there is none, for as many as the whole log may have: memory that
-        is not touched is free. At first, begin with the rows that are there."""
+        """Have room for `more` steps, or else for as many as the whole log may have: untouched memory is free. At
+        first, begin with the existing rows."""
         if not len(self._words):
             self._begin()
         least = self._n + more
@@ -143,8 +143,8 @@ class UnitSteps:
 
 
 def stable_order(keys: np.ndarray) -> np.ndarray:
-    """The order of keys (int64[n]), of the same ones as they come. Where a key and its place go into one number, these
-    numbers are sorted, which takes a tenth of the time."""
+    """Return the stable order of keys (int64[n]). If a key and its number fit into one integer, these integers are
+    sorted, which takes a tenth of the time."""
     order = np.empty(len(keys), np.int64)
     bits = int(k.number_keys(address_of(keys), keys.strides[0], order))
     if bits < 0:

@@ -20,8 +20,7 @@ _END = 94
 
 @dataclass(frozen=True)
 class Mark:
-    """Something that happened at a time: a short `label`, what it is, and where on the page more is said ("" for
-    nowhere)."""
+    """An event at a time: a short `label`, its text, and the anchor of more text on the page ("" for none)."""
 
     time: int
     label: str
@@ -58,9 +57,9 @@ def timeline(title: str, steps: Steps, values: Sequence[tuple[str, Sequence[int]
     `events` are points on its axis."""
     numbers = ticks.of_numbers(max((sum(counts) for _, counts in values), default=0))
     said = escape(f"{title}. {_peak(values, parts)}")
-    hover = "".join(f'<rect class="hover" x="{steps.before + place:g}" width="1" height="100"><title>'
+    hover = "".join(f'<rect class="hover" x="{steps.before + step:g}" width="1" height="100"><title>'
                     f"{escape(described(label, parts, [f'{count:,}' for count in counts]))}</title></rect>"
-                    for place, (label, counts) in enumerate(values) if any(counts))
+                    for step, (label, counts) in enumerate(values) if any(counts))
     lines = "".join(f'<span class="line" style="bottom:{100 * number / numbers[-1]:.4g}%">'
                     f"<b>{ticks.short_number(number)}</b></span>" for number in numbers)
     return "\n".join([
@@ -93,11 +92,11 @@ def _paths(steps: Steps, values: Sequence[Sequence[int]], parts: Sequence[Part],
     scale, bottoms, paths = 100 / highest if highest else 0.0, [100.0] * len(values), []
     for number, part in enumerate(parts):
         drawn = []
-        for place, counts in enumerate(values):
+        for step, counts in enumerate(values):
             if counts[number]:
                 high = max(counts[number] * scale, 0.6)
-                bottoms[place] -= high
-                drawn.append(f"M{steps.before + place + 0.06:g} {bottoms[place]:.2f}h.88v{high:.2f}h-.88z")
+                bottoms[step] -= high
+                drawn.append(f"M{steps.before + step + 0.06:g} {bottoms[step]:.2f}h.88v{high:.2f}h-.88z")
         if drawn:
             paths.append(f'<path class="{part.colour}" d="{"".join(drawn)}"></path>')
     return "".join(paths)
@@ -112,9 +111,9 @@ def _times(steps: Steps, most: int) -> str:
     drawn, before = [], None
     for time in ticks.of_times(steps.first, steps.first + steps.seconds * steps.count, most):
         clock, date = ticks.time_label(time, before)
-        place = steps.percent(time)
-        kind = "tick end" if place > _END else "tick"
-        drawn.append(f'<span class="{kind}" style="left:{place:.2f}%">{clock}<br>{date}</span>')
+        step = steps.percent(time)
+        kind = "tick end" if step > _END else "tick"
+        drawn.append(f'<span class="{kind}" style="left:{step:.2f}%">{clock}<br>{date}</span>')
         before = time
     return "".join(drawn)
 
@@ -138,12 +137,12 @@ def _events(steps: Steps, events: Sequence[Mark]) -> str:
 
 
 def _lines(group: Sequence[Mark]) -> str:
-    """What several marks say, one line each, as an attribute."""
+    """Return the texts of several marks, one line each, as an attribute."""
     return "&#10;".join(escape(one.words) for one in group)
 
 
 def _near(steps: Steps, marks: Sequence[Mark], near: float) -> list[list[Mark]]:
-    """Marks by place; those together that are nearer to the first of them than so many percent."""
+    """Return marks by position; marks within `near` percent of the first one are grouped."""
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda one: one.time):
         if groups and steps.percent(mark.time) - steps.percent(groups[-1][0].time) < near:

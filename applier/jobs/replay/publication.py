@@ -42,9 +42,9 @@ from applier.snapshot.writer import write_empty
 @dataclass
 class PassesDone:
     """`history` is the last pass's; `names` are all that tables had, `files` the base names of all files written,
-    `tables` the results of tables by the names that they have now; `left_out` is what was left out of `groups` groups;
+    `tables` the results of tables by the names that they have now; `left_out` are the exclusions from `groups` groups;
     `zero_dates` are the invalid dates of the log that rows have had, `zero_dates_in_files` those that files have, by
-    base name and by column; `witness` is what before-images said of rows."""
+    base name and by column; `witness` has the results of comparing before-images with rows."""
 
     history: SchemaHistory | None = None
     names: set[TableName] = field(default_factory=set)
@@ -139,8 +139,8 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
                      for file in _files_of(result, islice(carried, len(kept)), staging.number)]
             history = [file for result in of_units for file in result.history]
         if not files:
-            place = staging.place(shown.database, shown.name)
-            files = [write_empty(place, table_schema(shown), key.names if key else (), StoredColumns.of(shown))]
+            target = staging.target(shown.database, shown.name)
+            files = [write_empty(target, table_schema(shown), key.names if key else (), StoredColumns.of(shown))]
         rules = key.rules if key else ()
         if before is not None and all(result.files is None for result in of_units):
             rules = before.key_rules  # the rules of its files, which an older program may have written
@@ -173,10 +173,10 @@ def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Stag
         return []
     if staging.merges or not any(file.changed for file in files):
         return staging.carry_over(base, files, table.database, table.name, history=history)
-    place = staging.place(table.database, table.name)
+    target = staging.target(table.database, table.name)
     whole = iter(staging.carry_over(base, [file for file in files if not file.changed], table.database, table.name))
     return [one for file in files for one in (
-        write_anew(base.root, file, table, place)[0] if file.changed else [next(whole)])]
+        write_anew(base.root, file, table, target)[0] if file.changed else [next(whole)])]
 
 
 def _with_rows(files: Iterable[FileEntry]) -> list[FileEntry]:
@@ -185,8 +185,8 @@ def _with_rows(files: Iterable[FileEntry]) -> list[FileEntry]:
 
 def table_results(live: list[TableVersion], entries: list[TableEntry], planned: list[PlannedVersion],
                   results: list[UnitResult], done: PassesDone) -> tuple[TableResult, ...]:
-    """What the replay did to each table of the snapshot, in this pass and those before, without changes to versions
-    that the log dropped."""
+    """Return the changes of the replay to each table of the snapshot, in this pass and those before, without changes to
+    versions that the log dropped."""
     by_number = {result.number: result for result in results}
     units = {(item.version.definition.database, item.version.definition.name): item
              for item in planned if item.version.end is None}
@@ -213,14 +213,15 @@ def table_results(live: list[TableVersion], entries: list[TableEntry], planned: 
             sum(result.seconds for result in of_units),
             duplicate_warnings(item.version.definition) if item is not None else (),
             sum(result.by_foreign_keys for result in of_units),
-            *(sum(getattr(result, name) for result in of_units) for name in _DIFFS))
+            **{name: sum(getattr(result, name) for result in of_units) for name in _DIFFS},
+            bytes_written=sum(file.bytes for file in written))
         tables.append(replace(here if before is None else _together(before, here),
-                              zero_dates=done.zero_dates_of(entry), bytes_written=sum(file.bytes for file in written)))
+                              zero_dates=done.zero_dates_of(entry)))
     return tuple(tables)
 
 
 def _together(before: TableResult, here: TableResult) -> TableResult:
-    """What an earlier pass and this one did to a table, as it is now."""
+    """Add the results of an earlier pass and of this one for a table, under its current definition."""
     return replace(
         here, inserts=before.inserts + here.inserts, updates=before.updates + here.updates,
         deletes=before.deletes + here.deletes, found=_sum([before.found, here.found]),

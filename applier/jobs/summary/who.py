@@ -20,7 +20,7 @@ def server_ids_of(mapped: MappedFile, starts: np.ndarray) -> np.ndarray:
 
 
 def no_threads() -> np.ndarray:
-    """What `threads_of` gives for nothing."""
+    """Return the result of `threads_of` for no transactions."""
     return np.empty(0, _THREADS)
 
 
@@ -45,13 +45,13 @@ def summed(threads: np.ndarray) -> np.ndarray:
 
 
 def with_most_rows(threads: np.ndarray, most: int) -> np.ndarray:
-    """So many threads at most, those with the most rows, these first."""
+    """Return at most `most` threads, those with the most rows, in descending order."""
     rows = threads["counts"][:, :KINDS].sum(axis=1)
     found: np.ndarray = threads[np.lexsort((threads["thread_id"], threads["server_id"], -rows))[:most]]
     return found
 
 
-def _numbers(mapped: MappedFile, places: np.ndarray) -> np.ndarray:
+def _numbers(mapped: MappedFile, offsets: np.ndarray) -> np.ndarray:
     """The u32 numbers at these offsets: int64[n]."""
-    found: np.ndarray = np.ascontiguousarray(mapped.array[places[:, None] + np.arange(4)]).view("<u4")
-    return found.reshape(len(places)).astype(np.int64)
+    found: np.ndarray = np.ascontiguousarray(mapped.array[offsets[:, None] + np.arange(4)]).view("<u4")
+    return found.reshape(len(offsets)).astype(np.int64)

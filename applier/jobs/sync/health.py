@@ -24,7 +24,7 @@ from applier.jobs.telemetry.files import write_metrics
 
 @dataclass
 class Health:
-    """What rounds did since the start, written to `files` after each look."""
+    """The rounds since the start, written to `files` after each look."""
 
     lake: str
     files: Sequence[str] = ()

@@ -40,10 +40,10 @@ WAITS_TIMES = 20
 
 @dataclass(frozen=True)
 class SyncOptions:
-    """What to follow: `replay` has the archive and the lake, `every` is how many seconds lie between looks, `keep` what
-    stays of the lake's versions, None: all. A version is published in a catalog of Iceberg, whose own files go to
-    `warehouse`, and as Delta's tables below a directory, with change data if it is wanted, where these are given.
-    `until_now`: end after one round. `metrics`: files (health.py)."""
+    """What to follow: `replay` has the archive and the lake, `every` is the interval between looks in seconds, `keep`
+    the versions of the lake that stay, None: all. A version is published in a catalog of Iceberg, whose own files go to
+    `warehouse`, and as Delta's tables below a directory, with change data if wanted, if these are given. `until_now`:
+    end after one round. `metrics`: files (health.py)."""
 
     replay: ReplayOptions
     every: float = 10.0
@@ -72,8 +72,8 @@ class SyncOptions:
 def sync(options: SyncOptions, ending: Ending, progress: Progress | None = None) -> Generator[Round]:
     """Follow the archive until `ending` is asked for; yields each round that did something, or failed.
 
-    Raises what no later round could mend: ReplayStopped where a replica would stop, SchemaError, UsageError; and when
-    it ends after a round that failed, that round's error.
+    Raises errors that no later round could resolve: ReplayStopped where a replica would stop, SchemaError, UsageError;
+    and when it ends after a round that failed, that round's error.
     """
     follower, health = _Follower(options, progress or Silent()), Health(str(options.replay.lake), options.metrics)
     failed = 0
@@ -99,11 +99,11 @@ def _lasts(error: ApplierError) -> bool:
 
 
 Listing = tuple[tuple[str, int, int], ...]
-"""Each file's place, size and time of change."""
+"""Each file's path, size and time of change."""
 
 
 class _Follower:
-    """Does rounds, and knows what was seen and published since the start."""
+    """Does rounds, and remembers what it saw and published since the start."""
 
     def __init__(self, options: SyncOptions, progress: Progress) -> None:
         self._options, self._progress = options, progress
@@ -114,7 +114,7 @@ class _Follower:
         self._stands = Round()
 
     def round(self) -> Round | None:
-        """One round; None if there was nothing to do. What fails is in the round."""
+        """Do one round; None if there was nothing to do. The round has the error if it failed."""
         began, result, errors = time.perf_counter(), None, list[ApplierError]()
         published: list[Published] = []
         expired = 0
@@ -197,5 +197,5 @@ class _Follower:
 
 
 def _listing(binlogs: Sequence[str]) -> Listing:
-    """What the archive has now. Raises ArchiveError, and UsageError where its order is not clear."""
+    """List the archive's files. Raises ArchiveError, and UsageError if their order is not clear."""
     return tuple((file.uri, file.size, file.changed) for file in open_archive(binlogs, with_gap=True).files)

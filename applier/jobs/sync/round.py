@@ -13,14 +13,14 @@ from applier.jobs.telemetry.figures import error_document
 
 @dataclass(frozen=True, kw_only=True)
 class Round(Timed, Executed):
-    """One round: where the lake stands after it, at version 0 while it has none, whether it made that version, and what
-    was done to get there.
+    """One round: the lake's position after it, at version 0 while it has none, whether it made that version, and the
+    work.
 
     `timestamp` is when the last event group of the version was written, in seconds since 1970; `lag` how long after
     that the round ended, in seconds, 0 where the archive had nothing new, None without a timestamp. `files_written` are
     those of tables, of `bytes_written`. `published` has an entry for each format that was brought to this version.
-    `expired` is how many versions went. `seconds` is the time that the round took. Of a round that failed, `error` is
-    why: what it was after is done by a later one.
+    `expired` is how many versions were removed. `seconds` is the time that the round took. `error` is the error of a
+    failed round: a later one repeats its work.
     """
 
     version: int = 0

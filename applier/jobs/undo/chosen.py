@@ -37,11 +37,11 @@ _SPLIT_BYTES = 64 << 10
 
 @dataclass(frozen=True)
 class Chosen:
-    """How many transactions are chosen, the GTIDs ("" for one without) and times of the first and the last one; the
-    lowest commit version; which groups these are; the tables that may be changed by them; where statements took rows
-    away, of these or others; the tables that the log divides in another way; all definitions that there are where the
-    log ends; the default character sets of databases, of dropped ones as they were; what is no table, of all the log
-    and what they dropped; and notes for the user."""
+    """The number of chosen transactions, the GTIDs ("" for one without) and times of the first and the last one; the
+    lowest commit version; the chosen groups; the tables that they may change; the statements that removed rows, of
+    these or others; the tables that the log divides into other partitions; all definitions at the end of the log; the
+    default character sets of databases, of dropped ones before that; the objects other than tables, of all the log and
+    those that were dropped; and notes for the user."""
 
     count: int
     gtids: tuple[str, str]
@@ -81,7 +81,7 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     times, versions, gtids = (
         pa.chunked_array(parts).combine_chunks()
         for parts in zip(*(groups.wanted_commits() for groups in found.values()), strict=True))
-    names = [gtids[place].as_py() or "" for place in (0, -1)]
+    names = [gtids[edge].as_py() or "" for edge in (0, -1)]
     history, known = log.history(options.filter), times.cast(pa.int64()).to_numpy()
     lost = losses(history)
     _check_statements(log, history, options.filter, found, lost)
@@ -93,7 +93,7 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
 
 
 def _notes(wanted: WantedGroups, count: int) -> tuple[str, ...]:
-    """What people have to know of the choice."""
+    """Return notes for the user about the choice."""
     is_part = wanted.threads or wanted.within != ALL_COMMITS
     missing = 0 if wanted.gtids is None or is_part else wanted.gtids.count - count
     return (f"{missing:,} of the GTIDs to undo are not in this part of the log",) if missing > 0 else ()
@@ -119,7 +119,7 @@ def _version(log: ChangeLog, position: tuple[str, int]) -> int:
     name, offset = position
     for file in log.files.values():
         if file.name == name:
-            return version_at(name, file.place, offset)
+            return version_at(name, file.number, offset)
     raise UsageError(f"the log has no file {name}", hint="it has " + _some([file.name for file in log.files.values()]))
 
 
@@ -131,12 +131,12 @@ def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilte
                       lost: Losses) -> None:
     """Raise SchemaError for a statement among the groups that makes or alters a table, except for one that only takes
     rows away."""
-    places = [(place, version) for version in history.versions()
-              for place in (None if version.created_by == FROM_METADATA else version.start, version.end,
+    edges = [(edge, version) for version in history.versions()
+              for edge in (None if version.created_by == FROM_METADATA else version.start, version.end,
                             *(one.position for one in history.redefinitions(version)))
-              if place is not None and place[0] in found and place[1] > 0
-              and place not in lost.get((version.definition.database, version.definition.name), ())]
-    for (number, end), version in sorted(places, key=lambda place: place[0]):
+              if edge is not None and edge[0] in found and edge[1] > 0
+              and edge not in lost.get((version.definition.database, version.definition.name), ())]
+    for (number, end), version in sorted(edges, key=lambda edge: edge[0]):
         groups, definition = found[number], version.definition
         if filter.wanted(definition.database, definition.name) and groups.are_wanted(np.array([end - 1]))[0]:
             start = int(groups.starts(np.array([end - 1]))[0])
@@ -149,8 +149,8 @@ def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilte
 
 def _tables(log: ChangeLog, history: SchemaHistory, filter: TableFilter,
             found: dict[int, FileGroups], lost: Losses) -> tuple[TableName, ...]:
-    """The tables that rows events of the groups may be of, those that foreign keys connect to them, and those of which
-    a statement among them took rows away."""
+    """Return the tables that the groups' rows events may be about, those that foreign keys connect to them, and those
+    from which one of their statements removed rows."""
     names = {name for name, ends in lost.items()
              if any(number in found and found[number].are_wanted(np.array([end - 1]))[0] for number, end in ends)}
     for number, groups in found.items():

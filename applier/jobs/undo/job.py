@@ -96,7 +96,7 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
 
 
 def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, progress: Progress) -> list[TableUndo]:
-    """What is to be done in each table. Raises UndoRefused."""
+    """Return the undo of each table. Raises UndoRefused."""
     rows, commits, names = dict[TableName, RowsToUndo](), Commits(), list(found.tables)
     progress.phase("undo", 0, "tables")
     while names:

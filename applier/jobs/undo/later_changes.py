@@ -1,7 +1,7 @@
 """Later changes by others to the rows that chosen transactions touched, even if no row is left (UNDO-CHAIN).
 
-A row is identified by its key. A row that somebody created again with this key, and changed or deleted, was touched,
-although it is another row to a server. A row to be restored also has its other unique keys, by which somebody may have
+A row is identified by its key. A row that others created again with this key, and changed or deleted, was touched,
+although it is another row to a server. A row to be restored also has its other unique keys, by which others may have
 created it again. A row of a table without a key is identified by all of its values: a later change or delete of an
 equal row touched it, because it would have been among these.
 """
@@ -27,8 +27,8 @@ _AT_ONCE = 1 << 20
 
 
 class LaterChanges:
-    """What others did since to n chains, whose last commits by others it moves on: numbers of `reasons` in `why`;
-    whether that was `not_to_the_row` itself, which stayed what it was or was not there; and whether another row `has`
+    """The changes by others to n chains since then, whose last commits by others it advances: numbers of `reasons` in
+    `why`; whether that was `not_to_the_row` itself, which is unchanged or did not exist; and whether another row `has`
     its key now (bool[n] each)."""
 
     def __init__(self, table: TracedTable, chains: Chains) -> None:
@@ -113,9 +113,9 @@ def _used(name: str, tells_rows_apart: bool, chains: Chains, which: np.ndarray, 
         have = others[pointers[others] >= 0]
         for start in range(0, len(have), _AT_ONCE):
             part = have[start:start + _AT_ONCE]
-            places = pc.index_in(keys(steps.units[part], pointers[part]), value_set=own.dictionary, skip_nulls=True)
-            used.append(places.drop_null().to_numpy())
-            users.append(part[np.asarray(places.is_valid())])
+            indexes = pc.index_in(keys(steps.units[part], pointers[part]), value_set=own.dictionary, skip_nulls=True)
+            used.append(indexes.drop_null().to_numpy())
+            users.append(part[np.asarray(indexes.is_valid())])
             if pointers is steps.new:
                 is_last = ~chains.followed[users[-1]]
                 holders[used[-1][is_last]] = users[-1][is_last]

@@ -20,7 +20,7 @@ _FIXED = 5
 
 @dataclass(frozen=True)
 class RowHashes:
-    """Rows by their keys (pa.string(), n), and what is made of each value: uint64[columns, n]."""
+    """Rows by their keys (pa.string(), n), and the hash of each value: uint64[columns, n]."""
 
     keys: pa.Array
     hashes: np.ndarray
@@ -33,9 +33,8 @@ class RowHashes:
 
 @dataclass
 class Answers:
-    """What a server answered: `position`, its GTID set, None if that was not asked for; sums of ranges and rows of
-    ranges, by a table's name and the number of the range. Without rows a range has no sums. `ended`: all sums were
-    printed."""
+    """A server's answers: `position`, its GTID set, None if it was not requested; sums of ranges and rows of ranges, by
+    a table's name and the number of the range. Without rows a range has no sums. `ended`: all sums were printed."""
 
     position: str | None = None
     ended: bool = False
@@ -91,11 +90,11 @@ def _read_rows(fields: pa.Array, tables: dict[str, ComparedTable], found: Answer
     """Put lines of rows to their ranges."""
     if not len(fields):
         return
-    places = pc.binary_join_element_wise(pc.list_element(fields, 2), pc.list_element(fields, 3),
+    range_labels = pc.binary_join_element_wise(pc.list_element(fields, 2), pc.list_element(fields, 3),
                                          pa.scalar("\t", fields.type.value_type))
-    for place in pc.unique(places).to_pylist():
-        label, _, part = place.rpartition("\t")
-        table, lines = tables[label], fields.filter(pc.equal(places, place))
+    for range_label in pc.unique(range_labels).to_pylist():
+        label, _, part = range_label.rpartition("\t")
+        table, lines = tables[label], fields.filter(pc.equal(range_labels, range_label))
         flat = np.array(pc.list_flatten(lines).to_numpy(zero_copy_only=False)).reshape(len(lines), -1)
         numbers = pa.array(flat[:, _FIXED:].ravel(), pa.string()).cast(pa.uint64()).to_numpy()
         found.rows[table.full_name, int(part)] = row_hashes(table, pa.array(flat[:, 4], pa.string()), numbers)

@@ -103,8 +103,8 @@ class _SparkSql:
         columns = ", ".join(self._name(column.name) + (f" COMMENT {self._text(column.comment)}" * bool(column.comment))
                             for column in view.columns)
         values = ", ".join(map(self._value, view.columns))
-        rows = "\n  UNION ALL ".join(f"SELECT {values} FROM parquet.{self._name(place)}"
-                                     for place in self._places(view.files))
+        rows = "\n  UNION ALL ".join(f"SELECT {values} FROM parquet.{self._name(path)}"
+                                     for path in self._paths(view.files))
         return (f"CREATE OR REPLACE VIEW {self._name(view.database)}.{self._name(view.name)} ({columns}) AS\n"
                 f"  {rows};\n")
 
@@ -116,7 +116,7 @@ class _SparkSql:
                 f"  FROM {database}.{self._name(view.name)} {_valid_at(as_of.argument)};\n")
 
     @staticmethod
-    def _places(files: Sequence[str]) -> Iterator[str]:
+    def _paths(files: Sequence[str]) -> Iterator[str]:
         folders: dict[str, list[str]] = {}
         for path in files:
             folder, _, name = path.rpartition("/")
@@ -150,12 +150,12 @@ def _valid_at(argument: str) -> str:
 
 
 def _escaped(path: str) -> str:
-    """A path that DuckDB takes as it is, and for no pattern."""
+    """Return a path that DuckDB does not treat as a pattern."""
     return "".join(f"[{char}]" if char in "*?[" else char for char in path)
 
 
 def _unglobbed(path: str) -> str:
-    """A part of a path that Spark takes as it is, and for no pattern."""
+    """Return a part of a path that Spark does not treat as a pattern."""
     return "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in path)
 
 

@@ -20,17 +20,17 @@ from applier.snapshot.manifest import BinlogPosition
 
 def lacks_file_position(position: BinlogPosition) -> bool:
     """True if the base has GTIDs or a group id but no file position (a dump may record only these)."""
-    return _has_other_place(position) and not position.file
+    return _has_other_position(position) and not position.file
 
 
 def could_be_another_servers(error: ApplierError, position: BinlogPosition) -> bool:
     """True if an error of the plan may have its cause in a base with the file and offset of another server: after a
     failover, the new source's log continues from the same transactions in its own file and at its own offset (GRP-7).
     """
-    return error.mysql_errno == LOG_GAP and _has_other_place(position) and bool(position.file)
+    return error.mysql_errno == LOG_GAP and _has_other_position(position) and bool(position.file)
 
 
-def _has_other_place(position: BinlogPosition) -> bool:
+def _has_other_position(position: BinlogPosition) -> bool:
     return bool(position.gtid_set) or position.group_id is not None
 
 
@@ -44,8 +44,8 @@ def position_by_group_id(archive: Archive, position: BinlogPosition) -> BinlogPo
     for number in target.files(lambda index: heads[index], len(heads)):
         found = GroupPass(archive.files[number].uri)
         groups = found.groups()
-        for place in target.among(groups)[:1].tolist():
-            end = groups[place].end
+        for group in target.among(groups)[:1].tolist():
+            end = groups[group].end
             return dataclasses.replace(position, file=found.name, offset=end, tail=found.tail(end))
     first = next(number for number, head in enumerate(heads) if head.first_id is not None)
     if heads[first].first_id == position.group_id + 1:
@@ -137,8 +137,8 @@ def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> B
 
 
 def have_all_domains(position: BinlogPosition, outlines: Sequence[Outline]) -> bool:
-    """Return True if the outlines of `tasks_by_gtid` reach the base's place in all MariaDB domains, and one of them
-    earlier than others: then the log has groups before the last place that the base does not have."""
+    """Return True if the outlines of `tasks_by_gtid` reach the base's position in all MariaDB domains, and one of them
+    earlier than others: then the log has groups before the last position that the base does not have."""
     wanted = GtidSet.parse(position.gtid_set)
     reached = next((outline for outline in outlines if outline.stopped), None)
     if reached is None or not wanted.domains:
@@ -148,7 +148,7 @@ def have_all_domains(position: BinlogPosition, outlines: Sequence[Outline]) -> b
 
 
 def _served(outlines: Sequence[Outline]) -> Set[int]:
-    """The MariaDB domains of which the log has something."""
+    """Return the MariaDB domains of which the log has groups."""
     return set[int]().union(*(outline.previous_gtids.followed_by(outline.gtids).domains for outline in outlines))
 
 

@@ -66,7 +66,7 @@ def described(groups: Sequence[tuple[int, int, int, KeyValue | None, KeyValue | 
 class GroupedFile:
     """A file that is read by row groups. `path` is its path in the file system; its footer is read and compared here.
 
-    Raises what checks.reading raises for a file that cannot be read, and SnapshotError.
+    Raises the errors of checks.reading for a file that cannot be read, and SnapshotError.
     """
 
     def __init__(self, filesystem: FileSystem, path: str, entry: FileEntry) -> None:
@@ -135,7 +135,7 @@ class GroupedFile:
         yield self._far[1]
 
     def _within(self, start: int, data: pa.Buffer) -> pa.Buffer:
-        """The file's bytes, of which these begin at `start` and all others are 0: memory that is not touched takes no
+        """Return the file's bytes, of which these begin at `start` and all others are 0: untouched memory takes no
         room."""
         if data.size == self._entry.bytes:
             return data
@@ -144,7 +144,7 @@ class GroupedFile:
         return pa.py_buffer(whole)
 
     def _described(self, end: int) -> list[RowGroup]:
-        """The row groups, compared with what the footer says of them besides."""
+        """Return the row groups, checked against the rest of the footer."""
         try:
             groups = list(build(tuple[RowGroup, ...], loads((self.metadata.metadata or {}).get(KEY, b""))))
         except Mismatch as error:
@@ -155,7 +155,7 @@ class GroupedFile:
             raise self._damaged("its row groups are not where its footer says")
         for number, group in enumerate(groups):
             found = self.metadata.row_group(number)
-            columns = [found.column(place) for place in range(found.num_columns)]
+            columns = [found.column(at) for at in range(found.num_columns)]
             if found.num_rows != group.rows or not all(
                     group.start <= column.data_page_offset
                     and column.data_page_offset + column.total_compressed_size <= group.end for column in columns):

@@ -28,8 +28,8 @@ _, AS_LONG, AS_UINT64 = UNSIGNED_BIGINTS
 EXACT = pa.decimal128(20, 0)
 STORED = {AS_DECIMAL: EXACT, AS_LONG: pa.int64(), AS_UINT64: pa.uint64()}
 _RANGES = {AS_LONG: (-2**63, 2**63 - 1), AS_UINT64: (0, 2**64 - 1)}
-_PLACE = {"file": "file", "position": "pos", "row": "row", "gtid": "gtid"}
-"""The parts of an error's place that rows of a change feed have."""
+_POSITION = {"file": "file", "position": "pos", "row": "row", "gtid": "gtid"}
+"""The parts of an error's position that rows of a change feed have."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,15 @@ class UnsignedBigints:
         return pa.schema([field.with_type(STORED[choice]) if field.name in self.names else field for field in schema])
 
     def as_stored(self, rows: pa.Table, choice: str) -> pa.Table:
-        """Rows as files have them. Raises ReplayStopped for a value that does not fit; of changes, with their
-        places in the log."""
+        """Return rows as files have them. Raises ReplayStopped for a value that does not fit; for changes, with their
+        positions in the log."""
         if choice == AS_DECIMAL:
             return rows
         for name in self.names:
-            place = rows.schema.get_field_index(name)
+            number = rows.schema.get_field_index(name)
             self._check(rows, name, choice)
-            rows = rows.set_column(place, rows.schema.field(place).with_type(STORED[choice]),
-                                   rows.column(place).cast(STORED[choice]))
+            rows = rows.set_column(number, rows.schema.field(number).with_type(STORED[choice]),
+                                   rows.column(number).cast(STORED[choice]))
         return rows
 
     def _check(self, rows: pa.Table, name: str, choice: str) -> None:
@@ -65,11 +65,11 @@ class UnsignedBigints:
             pc.less(rows.column(name), pa.scalar(low, EXACT))  # of an earlier definition
         row = pc.index(beyond, True).as_py()
         key = ", ".join(f"{column} = {rows.column(column)[row]}" for column in self.key)
-        place = {name: rows.column(f"_{short}")[row].as_py() for name, short in _PLACE.items()
+        position = {name: rows.column(f"_{short}")[row].as_py() for name, short in _POSITION.items()
                  if f"_{short}" in rows.column_names}
         raise ReplayStopped(f"the value {rows.column(name)[row]} of column {name} does not fit into "
                             f"{'a signed' if choice == AS_LONG else 'an unsigned'} BIGINT",
-                            table=self.table, key=key or None, **place, hint="choose --unsigned-bigint "
+                            table=self.table, key=key or None, **position, hint="choose --unsigned-bigint "
                             f"{'uint64, or ' if choice == AS_LONG else ''}decimal, which every reader has")
 
 
@@ -88,8 +88,8 @@ def is_unsigned_bigint(kind: ColumnType) -> bool:
 
 
 def choice_onto(base: Mapping[str, Any], wanted: str | None) -> str:
-    """What a replay writes onto a base with these options, which has it in all its files. Raises UsageError if
-    something else is wanted."""
+    """Return the type that a replay writes onto a base with these options, which has one type in all its files. Raises
+    UsageError if another one is wanted."""
     known: str = base.get(OPTION, AS_DECIMAL)
     if wanted not in (None, known):
         raise UsageError(f"the base has BIGINT UNSIGNED as {known}, not as {wanted}, and a snapshot uses one type for "

@@ -39,7 +39,7 @@ from keysearch.keybytes import KeyBytes, find_ranges, int_key
 from keysearch.keyrules import encode_by_rules
 
 _REMEMBERED_BYTES, _REMEMBERED = 64 << 20, 1024
-"""What of row files and positions is kept for the next range that needs it: files are never changed."""
+"""The limits of the cache of row files and positions for the next range that needs them: files are never changed."""
 _READABLE = 32
 """Bytes behind the keys of a KeyBytes."""
 _Made = TypeVar("_Made")
@@ -102,8 +102,8 @@ def reached(keys: np.ndarray | KeyBytes, bounds: Sequence[KeyValue]) -> np.ndarr
 
 
 class RowFiles:
-    """What is merged with the files of a table, of the snapshot whose files are below a path or uri; `names` are those
-    of the row files, which are numbered from 1 on. Errors: SnapshotError for a file that is missing or damaged."""
+    """The files that are merged with those of a table, of the snapshot below a path or uri; `names` are those of the
+    row files, which are numbered from 1 on. Errors: SnapshotError for a file that is missing or damaged."""
 
     def __init__(self, base: str, layer: Layer, schema: pa.Schema) -> None:
         self._filesystem, self._root = location.resolve(base)
@@ -115,8 +115,8 @@ class RowFiles:
         are in no order."""
         self._fetch(wanted)
         found = [Part(without_rows(self._schema), np.empty(0, np.int32), np.empty(0, np.int64))]
-        for place, file in enumerate(self._layer.row_files, 1):
-            found += [Part(rows, np.full(rows.num_rows, place, np.int32), positions)
+        for number, file in enumerate(self._layer.row_files, 1):
+            found += [Part(rows, np.full(rows.num_rows, number, np.int32), positions)
                       for rows, positions in self._rows_of(file, wanted)]
         rows = pa.concat_tables([part.rows.replace_schema_metadata(None) for part in found])
         files, positions = (np.concatenate([getattr(part, name) for part in found]) for name in ("files", "positions"))
@@ -280,10 +280,10 @@ class RangeReader:
         edges = [low, *self.lows, high]
         found = self._row_files.within([(edges[number], edges[number + 1]) for number in numbers], names)
         bounds = [bound for bound in edges if bound is not None]
-        places = self._row_files.key.numbers(found.rows, bounds) - (low is not None)
+        of_rows = self._row_files.key.numbers(found.rows, bounds) - (low is not None)
         parts = {}
         for number in numbers:
-            own = np.flatnonzero(places == number)
+            own = np.flatnonzero(of_rows == number)
             if len(own):
                 parts[number] = Part(found.rows.take(pa.array(own)), found.files[own], found.positions[own])
         return parts
@@ -330,7 +330,7 @@ def _meet(low: Any, high: Any, wanted: Sequence[_Bounds]) -> bool:
 
 @dataclass
 class _Recent:
-    """What was made lately, by keys that always mean the same: at most so many values and bytes."""
+    """A cache of recent values, by keys that always mean the same: limited in values and bytes."""
 
     most: int
     most_bytes: int

@@ -202,3 +202,33 @@ def test_a_table_that_nothing_defines():
     with pytest.raises(applier.SchemaError, match="this table has no definition") as caught:
         applier.changes(ARCHIVE, "shop.nothing")
     assert (caught.value.table, caught.value.mysql_errno) == ("shop.nothing", 1146)
+
+
+def test_changes_of_several_tables_are_those_of_each_by_its_name():
+    several = applier.changes(ARCHIVE, tables=["shop.orders", "shop.st*"], columns=[], statements=True)
+    assert list(several) == ["shop.orders", "shop.stock"] and several.notes == ()
+    for name, changes in several.items():
+        alone = applier.changes(ARCHIVE, name, columns=[], statements=True)
+        assert changes.to_arrow().equals(alone.to_arrow())
+        assert several.position == changes.position == alone.position
+    assert set(applier.changes(ARCHIVE, ignore_tables="shop.orders")) == set(applier.changes(ARCHIVE)) - {"shop.orders"}
+    assert "shop.orders" in several and several.get("shop") is None
+
+
+def test_complete_changes_of_several_tables_are_those_of_each():
+    several = applier.changes(ARCHIVE, tables="shop.orders,shop.stock", complete=True)
+    for name, changes in several.items():
+        assert changes.to_arrow().equals(applier.changes(ARCHIVE, name, complete=True).to_arrow())
+
+
+def test_a_named_table_without_changes_is_there_and_a_pattern_without_one_is_noted(tmp_path):
+    log = Log(tmp_path).create("CREATE TABLE t (id INT PRIMARY KEY)").insert(1)
+    log.ddl("CREATE TABLE other (id INT)").ddl("CREATE TABLE `a.b` (id INT)")
+    several = applier.changes(log.close(), tables=["d.t", "d.other", "d.x*"])
+    assert {name: changes.to_arrow().num_rows for name, changes in several.items()} == {"d.other": 0, "d.t": 1}
+    assert several.notes == tuple(f"`tables` {name}: no change is of such a table" for name in ("d.other", "d.x*"))
+    assert list(applier.changes(log.path, tables="d.`a.b`")) == ["d.a.b"]
+    with pytest.raises(applier.SchemaError, match=r"d\.nothing"):
+        applier.changes(log.path, tables=["d.t", "d.nothing"])
+    with pytest.raises(applier.UsageError, match="`table` is one table"):
+        applier.changes(log.path, "d.t", tables=["d.t"])

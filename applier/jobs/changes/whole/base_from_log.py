@@ -17,16 +17,16 @@ from applier.snapshot.publish import begin
 
 def base_from_log(span: LogSpan, history: SchemaHistory, definitions: Sequence[TableDefinition],
                   rows: Sequence[pa.Table], folder: str) -> Snapshot:
-    """Write a base into a folder: tables as they were before the log, with these rows each."""
+    """Write a base into a folder: tables before the log, each with its rows."""
     first = span.outlines[0]
     with begin(f"{folder}/base", lasts=False) as staging:
         entries = []
         for definition, table in zip(definitions, rows, strict=True):
-            place = staging.place(definition.database, definition.name)
-            sorted_rows = SortedRows(definition, place, folder)
+            target = staging.target(definition.database, definition.name)
+            sorted_rows = SortedRows(definition, target, folder)
             if table.num_rows:
                 sorted_rows.add(table)
-            entries.append(table_entry(sorted_rows, place))
+            entries.append(table_entry(sorted_rows, target))
         databases = tuple(DatabaseEntry(name, charset.charset, charset.collation)
                           for name, charset in sorted(history.databases().items()))
         snapshot = Snapshot(BinlogPosition(first.name, first.start, "", None, span.flavour), tuple(entries),

@@ -32,11 +32,11 @@ from applier.schema.definition import TableDefinition, table_schema
 from keysearch.keybytes import KeyBytes
 
 MOST_KEPT = 1 << 20
-"""So many keys are kept before those that came again are dropped."""
+"""The number of keys that are kept before repeated ones are dropped."""
 
 
 class Unknown(Enum):
-    """What stands in a row for values that its first before-image lacks."""
+    """How to fill a value that is missing in a row's first before-image."""
 
     NULL = "NULL"
     MADE_UP = "values that are not NULL"
@@ -46,8 +46,8 @@ def first_images(definitions: Mapping[int, TableDefinition], segments: Iterable[
                  unknown: Unknown | None = None) -> tuple[dict[int, pa.Table], bool]:
     """Return the rows that versions of tables had before their first change, by the version's id, out of segments of
     the log, and whether any has values that are unknown; no rows for a table without a key, or whose before-images have
-    no key. Raises UnsupportedEvent for a row of which the before-image lacks columns, unless it is said what these
-    become."""
+    no key. Raises UnsupportedEvent for a row whose before-image has missing columns, unless `unknown` says how to fill
+    them."""
     keys = {number: key for number, definition in definitions.items() if (key := table_key(definition)) is not None}
     tables = {number: _FirstImages(definitions[number], key, unknown) for number, key in keys.items()}
     with SameBytes() as outlined:
@@ -64,7 +64,7 @@ def first_images(definitions: Mapping[int, TableDefinition], segments: Iterable[
 
 @dataclass(frozen=True)
 class _Lacking:
-    """A before-image that lacks a column, and where it is."""
+    """A before-image with a missing column, and its position."""
 
     column: str
     file: str
@@ -75,7 +75,7 @@ class _Lacking:
 @dataclass(frozen=True)
 class _First:
     """Keys (pa.int64() or pa.large_binary()) in the order of their first images, whether each of these is a
-    before-image, those that are, as rows, and what each of these lacks: the number of a _Lacking, or -1."""
+    before-image, the before-images as rows, and what is missing in each: the number of a _Lacking, or -1."""
 
     keys: pa.Array
     is_before: np.ndarray
@@ -103,7 +103,7 @@ class _FirstImages:
         self._limit, self._has_keys = MOST_KEPT, True
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """What is wanted of the rows after a table map: whole before-images, and the keys of after-images."""
+        """Return what to read of the rows after a table map: whole before-images, and the keys of after-images."""
         reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
@@ -138,7 +138,7 @@ class _FirstImages:
             return
         try:
             columns = change_keys(self._key, self._definition, reading.table_map).stored_columns(batch)
-        except ReplayStopped:  # before-images lack the key: whether rows are there is the replay's to find out
+        except ReplayStopped:  # before-images have no key: the replay will find out whether rows exist
             self._has_keys = False
             return
         before, after = (_as_array(self._key.encode(of_images)) for of_images in columns)
@@ -159,7 +159,7 @@ class _FirstImages:
                                   np.concatenate([part.lacking for part in self._parts])).firsts()]
 
     def _rows(self, reading: TableReading, batch: ChangeBatch) -> tuple[pa.Table, np.ndarray]:
-        """The before-images as rows, and what each lacks."""
+        """Return the before-images as rows, and what is missing in each."""
         arrays, lacking = [], np.full(batch.n_before, -1, np.int64)
         for number, column in enumerate(self._definition.columns):
             if column.generated == "virtual":
@@ -180,15 +180,15 @@ class _FirstImages:
             if absent is not None and absent.any():
                 change = np.flatnonzero((batch.before_rows >= 0) & absent[batch.before_rows])[0]
                 lacking[absent] = len(self._lacking)
-                self._lacking.append(_Lacking(column.name, batch.file.uri, int(batch.places[change]),
+                self._lacking.append(_Lacking(column.name, batch.file.uri, int(batch.positions[change]),
                                               int(batch.rows[change])))
         self._made_up += batch.n_before
         return pa.Table.from_arrays(arrays, schema=table_schema(self._definition)), lacking
 
 
 def _made_up(numbers: np.ndarray, kind: pa.DataType, definition: TableDefinition) -> pa.Array:
-    """A value of a type for each number, one that rows seldom have, and different ones as far as the type has so many.
-    Raises UnsupportedEvent where there is none."""
+    """Return a value of a type for each number, unlikely in real rows, and different ones as far as the type has
+    enough. Raises UnsupportedEvent if the type has no such value."""
     if pa.types.is_decimal(kind):
         limit = 10**min(kind.precision - kind.scale, 18)
         return pa.array(limit - 1 - numbers % limit).cast(pa.decimal128(19, 0)).cast(kind)

@@ -1,7 +1,7 @@
 """Changes with whole rows before and after each, computed by applying the log to a base.
 
 So a row has the columns that an image omits, its JSON documents after their diffs, and computed values of a replica.
-Rows that foreign keys change outside the log have changes, too, at the place of the change that caused them.
+Rows that foreign keys change outside the log have changes, too, at the position of the change that caused them.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class WholeRows:
 
     def _made(self, traced: dict[int, _TracedVersion], log: ReadLog,
               segment: LogSegment | None) -> Iterator[pa.RecordBatch]:
-        """What batches did that were taken since the last call; all are of the segment's file."""
+        """Yield the changes of the batches taken since the last call; all are of the segment's file."""
         if segment is not None:
             groups = log.groups(segment.file)
             for version, of_version in traced.items():
@@ -103,11 +103,11 @@ class WholeRows:
         kinds = np.where(steps.is_update[which], np.where(is_before, PREIMAGE, POSTIMAGE),
                          np.where(is_before, DELETE, INSERT)).astype(np.int8)
         rows = np.where(is_before, read.before[which], read.after[which])
-        return self._batch(version, read.values, rows, kinds, groups, steps.places[which], steps.rows[which],
+        return self._batch(version, read.values, rows, kinds, groups, steps.positions[which], steps.rows[which],
                            steps.seqs[which], steps.by_foreign_keys[which])
 
     def _below(self, statement: Statement, log: ReadLog, walks: dict[int, TableWalk]) -> Iterator[pa.RecordBatch]:
-        """What a statement does."""
+        """Yield the changes of a statement."""
         yield from log.markers([statement])
         if statement.kind != ALTER or statement.made not in walks or not log.is_wanted(statement) \
                 or not self._log.has_rows_of(statement.made):
@@ -124,14 +124,14 @@ class WholeRows:
             for start in range(0, rows.num_rows, _CHUNK_ROWS):
                 n = min(_CHUNK_ROWS, rows.num_rows - start)
                 groups = log.groups(file)
-                places = np.full(n, groups.starts(np.array([end - 1]))[0])
+                positions = np.full(n, groups.starts(np.array([end - 1]))[0])
                 yield self._batch(statement.made, rows.slice(start, n), np.arange(n), np.full(n, INSERT, np.int8),
-                                  groups, places, numbers[start:start + n],
+                                  groups, positions, numbers[start:start + n],
                                   statement.seq + numbers[start:start + n].astype(np.int64), np.zeros(n, np.bool_))
         check(walks)
 
     def _batch(self, version: int, values: pa.Table, rows: np.ndarray, kinds: np.ndarray, groups: FileGroups,
-               places: np.ndarray, numbers: np.ndarray, seqs: np.ndarray,
+               positions: np.ndarray, numbers: np.ndarray, seqs: np.ndarray,
                by_foreign_keys: np.ndarray) -> pa.RecordBatch:
         """Rows of `values`, each with what the feed says of the change that it was in."""
         definition, picks = self._log.versions[version].definition, pa.array(rows)
@@ -139,8 +139,8 @@ class WholeRows:
         arrays = [as_type(_picked(values, definition.column(names[field.name]), picks), field.type)
                   if field.name in names else pa.nulls(len(rows), field.type)
                   for field in self._log.schema if field.name not in OF_CHANGES.names]
-        arrays += [pa.DictionaryArray.from_arrays(kinds, KINDS), *groups.columns(places, seqs),
-                   pa.array(places), pa.array(numbers), pa.array(by_foreign_keys), ALL_PRESENT.slice(0, len(rows)),
+        arrays += [pa.DictionaryArray.from_arrays(kinds, KINDS), *groups.columns(positions, seqs),
+                   pa.array(positions), pa.array(numbers), pa.array(by_foreign_keys), ALL_PRESENT.slice(0, len(rows)),
                    pa.nulls(len(rows), pa.string())]
         return pa.RecordBatch.from_arrays(arrays, schema=self._log.schema)
 
@@ -164,11 +164,11 @@ class _TracedVersion:
             self._taken.append(made)
 
     def read(self, groups: FileGroups) -> Iterator[ReadSteps]:
-        """What batches did that were taken since the last call, of the groups that are wanted. Raises _OtherRow."""
+        """Yield the steps of the batches taken since the last call, of the wanted groups. Raises _OtherRow."""
         for made in self._taken:
             if self._of_pairs and (np.unique(made.changes[made.halves], return_counts=True)[1] == 1).any():
                 raise _OtherRow
-            wanted = groups.are_wanted(made.places)
+            wanted = groups.are_wanted(made.positions)
             yield from self._reader.read(self._of_chosen(made if wanted.all() else made.part(wanted)))
             give_back(self._units, made)
         self._taken.clear()
@@ -192,7 +192,7 @@ def _picked(values: pa.Table, column: Column, picks: pa.Array) -> pa.Array:
 
 
 def check(walks: Mapping[int, TableWalk]) -> None:
-    """Raise what has stopped a unit, if something has."""
+    """Raise the error that has stopped a unit, if any."""
     found = [stop for walk in walks.values() for unit in walk.units for stop in stops(unit)]
     errors = [error for stop in found if isinstance(stop, Refused) for error in stop.errors]
     if errors:

@@ -20,7 +20,7 @@ from keysearch.addresses import address_of
 
 HEAD_BYTES = 1 << 16
 """A head is shorter: 4096 columns with names of 64 characters would be an exception."""
-# What is between two words, and a name, is taken once and as a whole ("(?>…)"): a head that does not continue as it
+# The text between two words, and a name, is matched once and as a whole ("(?>…)"): a head that does not continue as it
 # should is not tried again with its comments and blanks divided otherwise, of which there are exponentially many ways.
 _BLANKS = rb"(?>(?:\s|/\*(?!!|M!)(?>.*?\*/))*)"
 _BLANK = rb"(?=\s|/\*)" + _BLANKS
@@ -122,17 +122,17 @@ class InsertColumns:
         """The converted rows, and how many zero dates became null. Raises LiteralError, and SchemaError for a column
         that is left out and has no default."""
         arrays, zero_dates = {}, 0
-        for place, number in enumerate(self.numbers):
+        for index, number in enumerate(self.numbers):
             column = self.definition.columns[number]
             if column.generated == "virtual":
                 continue
-            literals = spans.literals(data, place, n_rows)
+            literals = spans.literals(data, index, n_rows)
             if column.generated and literals.seen == 1 << kernels.DEFAULT:
                 continue
             try:
                 values = column_values(literals, column, self.definition, reading)
             except LiteralError as error:
-                raise error.in_column(place, column.name, literals) from None
+                raise error.in_column(index, column.name, literals) from None
             self._check_time_zone(column, values, reading)
             arrays[column.name] = values.array
             zero_dates += values.zero_dates
@@ -158,7 +158,7 @@ class InsertColumns:
         return pa.Table.from_arrays([arrays[name] for name in self.schema.names], schema=self.schema)
 
     def _left_out(self, column: Column, arrays: dict[str, pa.Array], n_rows: int, session: Session) -> pa.Array:
-        """A column that the statement lacks: its default, or a STORED generated one, which dumps leave out."""
+        """Return a column that the statement omits: its default, or a STORED generated one, which dumps omit."""
         definition = self.definition
         try:
             if column.generated:

@@ -23,23 +23,23 @@ from applier.schema.table_filter import TableFilter
 
 
 def table_states(storage: Storage, filter: TableFilter) -> tuple[list[TableStates], list[Publication]]:
-    """The tables that were published below a directory, dropped ones included, and the last publication. Commits of
-    others, which left rows as they were, are skipped. Raises SnapshotError for a table that cannot be read."""
+    """Return the tables that were published below a directory, dropped ones included, and the last publication. Commits
+    of others, which left rows unchanged, are skipped. Raises SnapshotError for a table that cannot be read."""
     marker, found = load_marker(storage), list[TableStates]()
     if marker is None:
         return [], []
     for folder, table in marker.tables.items():
         if not filter.wanted(table.database, table.name):
             continue
-        place = storage.place(folder)
+        location = storage.location(folder)
         try:
-            history = DeltaTable(place, storage_options=storage.options).history()[::-1]
+            history = DeltaTable(location, storage_options=storage.options).history()[::-1]
         except DeltaError as error:
-            raise SnapshotError(f"the table cannot be read: {str(error).partition(chr(10))[0]}", file=place,
+            raise SnapshotError(f"the table cannot be read: {str(error).partition(chr(10))[0]}", file=location,
                                 table=table.full_name) from error
         said = [(entry, position) for entry in history if (position := position_in(entry)) is not None]
         found.append(TableStates(
-            table.full_name, place, marker.lineage,
+            table.full_name, location, marker.lineage,
             tuple(State(entry["version"], position, entry.get(TABLES) == "all", entry["timestamp"], DROPPED in entry)
                   for entry, position in said), bool(history) and history[0]["version"] > 0))
     said_last = {POSITION: marker.position, GTID_SET: marker.gtid_set,

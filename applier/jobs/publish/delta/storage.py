@@ -31,10 +31,10 @@ class Storage:
 
     @cached_property
     def options(self) -> dict[str, str]:
-        """What deltalake needs to find the store that pyarrow finds by the uri."""
+        """Return the options with which deltalake finds the store that pyarrow finds by the uri."""
         return store_options(self.root)
 
-    def place(self, folder: str) -> str:
+    def location(self, folder: str) -> str:
         """A folder below, as deltalake takes it."""
         if not is_uri(self.root):
             return f"{absolute(self.root)}/{folder}"

@@ -1,10 +1,10 @@
 """Updates a catalog's tables to those of a snapshot: names, columns, files.
 
-A table of the catalog is the snapshot's if they have columns with the same numbers, of the same lineage: so it is
-found whatever its current name is. Its files are identified by their names, which are unique in a lineage; if
-the catalog has a file under another path than the snapshot, that path stays as long as the file exists. Properties
-record what was published: of namespaces, the position of all their tables; of a table and its snapshots, the position
-of its last published change.
+A table of the catalog is the snapshot's if they have columns with the same numbers, of the same lineage: so it is found
+whatever its current name is. Its files are identified by their names, which are unique in a lineage; if the catalog has
+a file under another path than the snapshot, that path stays as long as the file exists. Properties record the
+publication: of namespaces, the position of all their tables; of a table and its snapshots, the position of its last
+published change.
 
 A definition in Iceberg has columns by their numbers, with comments, the key, and the order of rows. Every column is
 optional except those of a primary key, which identify a row: an invalid date is null to readers, even
@@ -53,11 +53,11 @@ from applier.snapshot.table_entry import TableEntry
 _FIELD_ID = b"PARQUET:field_id"
 
 
-def place_of(uri: str, file: FileEntry) -> str:
+def location_of(uri: str, file: FileEntry) -> str:
     """Where a file of a snapshot is, as a catalog has it."""
     if is_uri(uri):
-        place, _ = divided(join(uri, file.path))
-        return place
+        location, _ = divided(join(uri, file.path))
+        return location
     return f"file://{join(absolute(uri), file.path)}"
 
 
@@ -72,18 +72,18 @@ def data_files(uri: str, files: Sequence[FileEntry], schema: Schema) -> list[Dat
         if found != expected or any(map(pa.types.is_duration, columns.types)):
             raise SnapshotError("this file was written by an older version; Iceberg cannot read it", file=path,
                                 hint="import or replay the table again, without this snapshot as the base")
-        return _data_file(place_of(uri, file), file, metadata, schema)
+        return _data_file(location_of(uri, file), file, metadata, schema)
 
     return from_footers(uri, files, made)
 
 
-def _data_file(place: str, file: FileEntry, metadata: pq.FileMetaData, schema: Schema) -> DataFile:
+def _data_file(location: str, file: FileEntry, metadata: pq.FileMetaData, schema: Schema) -> DataFile:
     sizes, lows, highs, nulls, counts = {}, {}, {}, {}, {}
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    for place_in, field in enumerate(schema.fields):
-        if metadata.schema.column(place_in).path != field.name:
-            break  # from a list on, leaves have other places; a key's columns are no lists
-        chunks = [group.column(place_in) for group in groups]
+    for number, field in enumerate(schema.fields):
+        if metadata.schema.column(number).path != field.name:
+            break  # from a list on, leaves have other numbers; a key's columns are not lists
+        chunks = [group.column(number) for group in groups]
         sizes[field.field_id] = sum(chunk.total_compressed_size for chunk in chunks)
         counts[field.field_id] = file.rows
         statistics = [chunk.statistics for chunk in chunks if chunk.is_stats_set]
@@ -95,7 +95,7 @@ def _data_file(place: str, file: FileEntry, metadata: pq.FileMetaData, schema: S
             lows[field.field_id] = _bound(field.field_type, min(part.min for part in statistics))
             highs[field.field_id] = _bound(field.field_type, max(part.max for part in statistics))
     return DataFile.from_args(
-        content=DataFileContent.DATA, file_path=place, file_format=FileFormat.PARQUET, partition=Record(),
+        content=DataFileContent.DATA, file_path=location, file_format=FileFormat.PARQUET, partition=Record(),
         record_count=file.rows, file_size_in_bytes=file.bytes, column_sizes=sizes, value_counts=counts,
         null_value_counts=nulls, nan_value_counts={}, lower_bounds=lows, upper_bounds=highs, split_offsets=None,
         sort_order_id=None, spec_id=0, equality_ids=None, key_metadata=None)
@@ -106,7 +106,7 @@ def _bound(kind: Any, value: Any) -> bytes:
 
 
 def iceberg_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
-    """The columns of a table's files. Raises UsageError for a type that Iceberg lacks."""
+    """Return the columns of a table's files. Raises UsageError for a type that Iceberg does not have."""
     stored = StoredColumns.of(definition).schema(table_schema(definition), unsigned_bigint)
     if found := [field.name for field in stored if field.type == pa.uint64()]:
         raise UsageError(f"Iceberg has no unsigned integers, and column {found[0]} is unsigned",
@@ -141,7 +141,8 @@ def _identifying(definition: TableDefinition) -> list[str]:
 DROPPED = "applier.dropped."
 """How properties of a namespace begin that say which tables were dropped last, and where."""
 _LONGEST_PROPERTY = 1000
-"""Characters of a namespace's property in a SQL catalog. A longer one is empty, as what was there is no more true."""
+"""The most characters of a namespace's property in a SQL catalog. A longer one becomes empty, since the previous value
+is no longer true."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,9 @@ class _Planned:
 
 
 def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[list[PublishedTable], AtOnce]:
-    """Publish the tables of a snapshot, and say what happened to each, and what of it came at once. Raises
-    SnapshotError for a table of the catalog that somebody else made or wrote to, for files that its readers would not
-    take, and where the catalog changed meanwhile."""
+    """Publish the tables of a snapshot, and return what happened to each, and what changed at once. Raises
+    SnapshotError for a table of the catalog that another program made or wrote to, for files that its readers would
+    refuse, and if the catalog changed meanwhile."""
     known, others = _known_tables(catalog, snapshot.lineage)
     entries = [entry for entry in snapshot.tables if filter.wanted(entry.database, entry.name)]
     by_column = {field.field_id: table for table in known for field in table.schema().fields}
@@ -202,7 +203,7 @@ def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[Tabl
 
 def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Table | None,
              said: dict[str, str]) -> _Planned:
-    """What is to be done about one table, by commits that say this."""
+    """Plan the change of one table, by commits with these properties."""
     name = (entry.database, entry.name)
     definition = entry.definition.shown
     schema = iceberg_schema(definition, snapshot.source.options.get(OPTION, AS_DECIMAL))
@@ -252,7 +253,7 @@ def _differing(table: Table, current: dict[str, DataFile], wanted: Sequence[File
         name = file.path.rpartition("/")[2]
         known = current.get(name)
         is_there = known is not None and (
-            known.file_path == place_of(uri, file) or table.io.new_input(known.file_path).exists())
+            known.file_path == location_of(uri, file) or table.io.new_input(known.file_path).exists())
         if is_there:
             names.add(name)
         else:

@@ -14,13 +14,13 @@ import numpy as np
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_bitmaps, table_id_at
 from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
-from applier.jobs.show.kernels.places_kernel import (
+from applier.jobs.show.kernels.walk_kernel import (
     PAYLOAD,
     find_event,
     leave_payload,
     pass_event,
-    place_after,
-    place_of,
+    position_after,
+    position_of,
 )
 from applier.jobs.show.kernels.walk_records import (
     AT_EVENT,
@@ -35,7 +35,7 @@ from keysearch.memory import inline, kernel, load_u8, load_u16
 
 
 class Role(IntEnum):
-    """What an event is to the choice. Python says it where it is UNKNOWN."""
+    """The role of an event in the choice. Python decides if it is UNKNOWN."""
 
     UNKNOWN = 0
     CHOSEN = 1
@@ -69,21 +69,21 @@ def choose(base, state_address):
             return Status.FULL
         start, stop = state.start, state.stop
         body, kind = start + state.header_bytes, np.int64(event_header(start).type)
-        place, after = place_of(state), place_after(base, state)
+        position, after = position_of(state), position_after(base, state)
         if kind == _FORMAT or kind == _STOP or kind == _ROTATE or kind == _PREVIOUS_GTIDS or kind == _GTID_LIST \
                 or kind == _CHECKPOINT:
             _begin(state)
             if kind == _FORMAT:
-                _add(state, place, after)
+                _add(state, position, after)
                 _keep(state)
         elif stop < body:
             return Status.NO_EVENT
         elif kind == _GTID or kind == _ANONYMOUS or kind == _GTID_TAGGED or kind == _MARIADB_GTID:
             _begin(state)  # its GTID is shown with any part of a group
-            _put_range(state.ranges_out, place, after)
+            _put_range(state.ranges_out, position, after)
             state.ranges_out += RANGE_BYTES
         elif kind == _ROWS_QUERY or kind == _ANNOTATE:
-            state.text_start = place
+            state.text_start = position
             state.text_end = after
         else:
             role = state.verdict
@@ -94,13 +94,13 @@ def choose(base, state_address):
                 return Status.NEED_VERDICT
             if role < 0:
                 return role
-            _take(state, role, place, after)
+            _take(state, role, position, after)
         pass_event(base, state)
 
 
 @inline
 def _begin(state):
-    """What waits is not chosen."""
+    """Drop the waiting events, which are not chosen."""
     state.ranges_out = state.chosen_end
     state.text_start = -1
     state.is_chosen = 0
@@ -136,18 +136,18 @@ def _keep(state):
 
 
 @inline
-def _take(state, role, place, after):
+def _take(state, role, position, after):
     if role == Role.CHOSEN:
         if state.text_start >= 0:
             _add(state, state.text_start, state.text_end)
             state.text_start = -1
-        _add(state, place, after)
-        if place >= state.choose_from:
+        _add(state, position, after)
+        if position >= state.choose_from:
             _keep(state)
         state.is_chosen = 1
     elif role == Role.FRAME or role == Role.FRAME_END:
-        _add(state, place, after)
-        if state.is_chosen and place >= state.choose_from:
+        _add(state, position, after)
+        if state.is_chosen and position >= state.choose_from:
             _keep(state)
         if role == Role.FRAME_END:
             _begin(state)
@@ -155,8 +155,8 @@ def _take(state, role, place, after):
 
 @inline
 def _of_event(body, stop, kind, state):
-    """What an event is, or why that is unknown: table maps, rows events, and the frame of most transactions, that of
-    statements in a context that can be read."""
+    """Return the role of an event, or why that is unknown: of table maps, rows events, the frame of most transactions,
+    and the frame of statements in a readable context."""
     if kind == _TABLE_MAP:
         return _of_table_map(body, stop, state)
     if (kind >= 20 and kind <= 25) or (kind >= 30 and kind <= 32) or kind == 39 or (kind >= 166 and kind <= 171):
@@ -209,7 +209,7 @@ def _of_rows(body, stop, kind, state):
     if entry.table == Role.CHOSEN:
         return Role.CHOSEN
     _, bitmaps = read_bitmaps(body, stop, kind)
-    if bitmaps == 0:  # it is too short for what comes before its rows
+    if bitmaps == 0:  # it is too short for the fields before its rows
         return Role.UNKNOWN
     if load_u16(body + _FLAGS_AT) & _STATEMENT_END:
         state.text_start = -1

@@ -22,7 +22,7 @@ _QUERY_FIXED, _CONTEXT_AT = 13, 8
 
 
 @inline
-def put_place(out, base, state):
+def put_position(out, base, state):
     """{"pos":4,"end":99,"type":"WRITE_ROWS","within":2"""
     event = base + state.position
     out = put_unsigned(put_text(out, state, Text.POS), np.uint64(state.position))
@@ -58,17 +58,17 @@ def put_event_line(out, base, body, stop, kind, state):
 
 @inline
 def put_head(out, base, state):
-    """What comes before an event's fields: {"pos":1310,"end":1341,"type":"XID","timestamp":1795203941,"server_id":7,
-    "fields":{"""
+    """Write the beginning of an event's object, before its fields:
+    {"pos":1310,"end":1341,"type":"XID","timestamp":1795203941,"server_id":7, "fields":{"""
     event = state.start if state.inner != 0 else base + state.position
-    out = put_text(put_place(out, base, state), state, Text.JSON_TIME)
+    out = put_text(put_position(out, base, state), state, Text.JSON_TIME)
     out = put_text(put_unsigned(out, np.uint64(event_header(event).time)), state, Text.JSON_SERVER)
     return put_text(put_unsigned(out, np.uint64(event_header(event).server_id)), state, Text.FIELDS)
 
 
 @inline
 def _put_query(out, base, body, stop, state):
-    """A statement. What it ran in is text that Python has made of the same bytes before."""
+    """Write a statement. Its context is text that Python has made of the same bytes before."""
     if stop - body < _QUERY_FIXED:
         return Status.NEED_DETAILS
     sql = body + _QUERY_FIXED + np.int64(load_u16(body + 11)) + np.int64(load_u8(body + 8)) + 1

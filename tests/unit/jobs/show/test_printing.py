@@ -15,7 +15,7 @@ from applier.binlog.events.compression import compressed as inflating
 from applier.binlog.events.format import EventType
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile, map_file
-from applier.jobs.show import printing
+from applier.jobs.show import printed_tables, printing
 from applier.jobs.show.json_lines import event_line
 from applier.jobs.show.printing import EventPrinter
 from applier.writer.writer import BinlogWriter
@@ -33,7 +33,7 @@ ROOM = printing.FIRST_BYTES
 
 
 def printed(mapped: MappedFile, form: str = "text", room: int = ROOM) -> tuple[bytes, ArchiveError | None]:
-    """What is printed of a file, with room for so many bytes at first; and the error at its end."""
+    """What is printed of a file, with room for this many bytes at first; and the error at its end."""
     parts: list[bytes] = []
     before, printing.FIRST_BYTES = printing.FIRST_BYTES, room
     try:
@@ -51,7 +51,7 @@ def assert_the_same(mapped: MappedFile, room: int = 4096) -> bool:
     (text, error), (lines, reason) = printed(mapped), printed(mapped, "json")
     for form, (whole, end) in (("text", (text, error)), ("json", (lines, reason))):
         cut, cut_end = printed(mapped, form, room)
-        is_same = cut == whole  # no diff of so many bytes
+        is_same = cut == whole  # no diff of this many bytes
         assert is_same and repr(cut_end) == repr(end)
     assert (error and (error.position, error.message)) == (reason and (reason.position, reason.message))
     assert rows_of_text(text) == rows_of_json(lines)
@@ -188,7 +188,7 @@ def test_a_table_without_columns_has_rows_without_values():
 @pytest.mark.parametrize("room", [2100, 4096])
 def test_a_table_map_whose_names_take_more_than_all_room(room, monkeypatch):
     """Names are of 255 bytes at most, but what is printed of them may be longer."""
-    monkeypatch.setattr(printing, "quoted", lambda name: name * 900)
+    monkeypatch.setattr(printed_tables, "quoted", lambda name: name * 900)
     kinds = [m.BY_NAME["int"]]
     row = m.rows_event(INSERT, 7, 1, None, [1], m.image(kinds, (1,)))
     mapped = log_of(m.table_map_event(7, m.table_map_body(kinds)), row)

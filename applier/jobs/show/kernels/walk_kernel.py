@@ -24,19 +24,19 @@ _LEAST_EVENT = 19
 
 
 @inline
-def place_of(state):
-    """The place of the event that the walk is at."""
+def position_of(state):
+    """Return the position of the current event, with its number in a payload."""
     number = state.inner_number + 1 if state.inner else np.int64(0)
     return state.position << INNER_BITS | number
 
 
 @inline
-def place_after(base, state):
-    """The place where the event's range ends: of a payload itself, before what is in it."""
-    place = place_of(state)
+def position_after(base, state):
+    """Return the position of the end of the event's range: for a payload itself, that before its events."""
+    position = position_of(state)
     if state.inner or event_header(base + state.position).type == PAYLOAD:
-        return place + 1
-    return place + (state.size << INNER_BITS)
+        return position + 1
+    return position + (state.size << INNER_BITS)
 
 
 @inline
@@ -46,17 +46,17 @@ def find_event(base, state):
         status = _look(base, state)
         if status != AT_EVENT:
             return status
-        if state.range < state.ranges_end and range_view(state.range).start <= place_of(state):
+        if state.range < state.ranges_end and range_view(state.range).start <= position_of(state):
             return AT_EVENT
         pass_event(base, state)
 
 
 @inline
 def _look(base, state):
-    """What is where the walk is, or at the next range's start."""
-    inner, place, last = state.inner, place_of(state), state.ranges_end
+    """Find the event at the walk's position, or at the next range's start."""
+    inner, position, last = state.inner, position_of(state), state.ranges_end
     range_ = state.range
-    while range_ < last and range_view(range_).end <= place:
+    while range_ < last and range_view(range_).end <= position:
         range_ += RANGE_BYTES
     state.range = range_
     if inner == 0:
@@ -95,7 +95,7 @@ def _look(base, state):
 
 @inline
 def _find_contents(position, state):
-    """Return whether what is compressed in the event is there; earlier ones' is left."""
+    """Return whether the contents of the compressed event are available; those of earlier events are skipped."""
     content, left = state.content, state.contents_left
     while left and content_view(content).position < position:
         content, left = content + CONTENT_BYTES, left - 1
