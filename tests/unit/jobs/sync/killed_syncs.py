@@ -3,8 +3,8 @@ Iceberg or in Delta's tables: whichever it is, versions are complete or absent, 
 another sync reaches the end.
 
 As `python -m tests.unit.jobs.sync.killed_syncs COUNT`: at this many calls, spread evenly over those of a sync of
-several rounds with DDL, each in a lake of its own. With --merge-on-read after COUNT, of lakes that merge on read, which have no
-formats and are compacted after some rounds.
+several rounds with DDL, each in a lake of its own. Prints at which. With --merge-on-read after COUNT, of lakes that
+merge on read, which have no formats and are compacted after some rounds.
 """
 
 import contextlib
