@@ -103,7 +103,9 @@ class SideBySide:
         began this one. (DDL has one number for all rows.)"""
         before, after = versions.slice(0, versions.num_rows - 1), versions.slice(1)
         same = _all_equal((before.column(ended), after.column(begun)) for _, begun, ended in _OWN[:4])
-        return same & _all_equal((before.column(name), after.column(name)) for name in self.history.key)
+        follows: np.ndarray = same & _all_equal(
+            (before.column(name), after.column(name)) for name in self.history.key)
+        return follows
 
 
 def _all_equal(pairs: Iterable[tuple[pa.ChunkedArray, pa.ChunkedArray]]) -> np.ndarray:
