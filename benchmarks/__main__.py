@@ -24,6 +24,7 @@ from benchmarks import (
     publishing,
     rewriting,
     scale,
+    scattered,
     searching,
     sections,
     showing,
@@ -57,6 +58,7 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "json": documents.documents,
     "ddl": definitions.definitions,
     "increments": increments.increments,
+    "scattered": scattered.scattered,
     "publishing": publishing.publishing,
     "following": following.following,
     "files": many_files.many_files,
@@ -87,7 +89,8 @@ def main(arguments: list[str]) -> int:
     print(f"Measured on: {machine()}\n", flush=True)
     in_child(warm.main)
     with tempfile.TemporaryDirectory(prefix="applier-bench-", dir=options.directory) as folder:
-        bench = sections.Bench(folder, megabytes, tuple(given), options.server, options.mysqlbinlog)
+        bench = sections.Bench(folder, megabytes, tuple(given), options.server, options.mysqlbinlog,
+                               options.rows)
         for name in chosen:
             try:
                 for table in _SECTIONS[name](bench):
@@ -129,6 +132,8 @@ def _parser() -> argparse.ArgumentParser:
         help="an empty server for `mysqlbinlog | mysql`: the workload's database is dropped and made there",
     )
     parser.add_argument("--mysqlbinlog", metavar="COMMAND", help="MySQL's mysqlbinlog, where it is not on the PATH")
+    parser.add_argument("--rows", type=int, default=1_000_000, metavar="N",
+                        help="of the table of `scattered` (default: 1,000,000)")
     parser.add_argument("--directory", metavar="DIR", help="where logs and snapshots are written (default: TMPDIR)")
     return parser
 

@@ -1,16 +1,23 @@
 """The change feed of a table, read as record batches and by DuckDB, and written for other programs."""
 
 import os
+import time
+from collections.abc import Callable, Generator, Iterator
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import applier
+from applier.apply.tables.traced_rows import TracedRows
+from applier.apply.tables.unit import UnitApplier
+from applier.binlog.rows import changes as rows_changes
 from applier.jobs.change_files.job import write_changes
+from applier.jobs.changes.log import ReadLog
 from applier.options import ChangeFilesOptions, ChangesOptions
 from applier.options.making import CHANGE_FORMATS
 from applier.schema.table_filter import TableFilter
 from benchmarks import peers
 from benchmarks.measure import Cost, best, in_child
-from benchmarks.report import Table, number
+from benchmarks.report import Table, number, ratio
 from benchmarks.sections import Bench
 
 _QUERY = "SELECT count(*), sum(k), max(length(c)), max(pad), max(_gtid), max(_commit_version) FROM feed"
@@ -23,16 +30,20 @@ def changes(bench: Bench) -> list[Table]:
         "applier.changes of one table, full images, all columns: million rows of the feed (an update has two) a second "
         "of one core's CPU time. Batches: record batches with memory of their own. DuckDB: a query of them that reads "
         "four of the table's columns and GTIDs, on one thread. Complete: the same changes applied to what was there "
-        "before, whole rows. History: million versions of rows, by key.",
-        ["log", "MB", "M rows", "outline, CPU s", "batches", "DuckDB", "complete", "history"],
+        "before, whole rows. History: million versions of rows, by key. History ÷ parts: its CPU time, divided by that "
+        "of what no history can omit: event groups, walking the rows events, applying them, decoding rows in key "
+        "order.",
+        ["log", "MB", "M rows", "outline, CPU s", "batches", "DuckDB", "complete", "history", "history ÷ parts"],
     )
     for name, what in (("single", "all of its table"), ("oltp", "one of 8 tables")):
         log = bench.workload(name)
         rows, opened, read, queried = in_child(_measured, log.files, "bench.sbtest1")
         versions, complete, traced = in_child(_traced, log.files, "bench.sbtest1")
+        whole, parts = in_child(_in_parts, log.files, "bench.sbtest1")
         table.rows.append([f"{name}, {what}", number(log.size / 1e6), number(rows / 1e6), number(opened.cpu),
                            number(rows / read.cpu / 1e6), number(rows / queried.cpu / 1e6),
-                           number(rows / complete.cpu / 1e6), number(versions / traced.cpu / 1e6)])
+                           number(rows / complete.cpu / 1e6), number(versions / traced.cpu / 1e6),
+                           ratio(whole, parts)])
     files = bench.workload("single").files
     return [table, _writing(files), _following(files)]
 
@@ -152,3 +163,45 @@ def _traced(files: tuple[str, ...], table: str) -> tuple[int, Cost, Cost]:
     versions = sum(batch.num_rows for batch in history)
     return (versions, best(lambda: sum(batch.num_rows for batch in feed)),
             best(lambda: sum(batch.num_rows for batch in history)))
+
+
+class _Stopwatch:
+    """The CPU time of calls that are not within each other."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def call(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function, with its time counted; of a generator, that of its steps."""
+        def timed(*arguments: Any, **named: Any) -> Any:
+            found = self._timed(lambda: function(*arguments, **named))
+            return self._steps(found) if isinstance(found, Generator) else found
+
+        return timed
+
+    def _steps(self, steps: Generator[Any]) -> Iterator[Any]:
+        end = object()
+        while (found := self._timed(lambda: next(steps, end))) is not end:
+            yield found
+
+    def _timed(self, act: Callable[[], Any]) -> Any:
+        began = time.process_time()
+        try:
+            return act()
+        finally:
+            self.seconds += time.process_time() - began
+
+
+def _in_parts(files: tuple[str, ...], table: str) -> tuple[float, float]:
+    """Return the CPU seconds of a history, and those of its unavoidable parts in the same run, of the run with the
+    lowest ratio. To be run in a process of its own, whose functions it replaces."""
+    watch = _Stopwatch()
+    for owner, name in ((ReadLog, "groups"), (rows_changes, "walk"), (UnitApplier, "take"), (TracedRows, "at")):
+        setattr(owner, name, watch.call(getattr(owner, name)))
+    history, runs = applier.history(files, table), list[tuple[float, float]]()
+    for _ in range(6):
+        watch.seconds, began = 0.0, time.process_time()
+        for _ in history:
+            pass
+        runs.append((time.process_time() - began, watch.seconds))
+    return min(runs[1:], key=lambda run: run[0] / run[1])

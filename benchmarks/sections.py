@@ -18,13 +18,15 @@ Result = TypeVar("Result")
 
 @dataclass
 class Bench:
-    """One sitting: where its files are, how large, which peers there are. Workloads are made when first asked for."""
+    """One sitting: where its files are, how large, which peers there are; `rows`: of the large table that changes are
+    scattered over. Workloads are made when first asked for."""
 
     folder: str
     megabytes: float
     given: tuple[Workload, ...] = ()
     server: str | None = None
     mysqlbinlog: str | None = None
+    rows: int = 1_000_000
     _made: dict[tuple[str, float], Workload] = field(default_factory=dict)
 
     def workload(self, name: str, megabytes: float | None = None) -> Workload:

@@ -45,6 +45,24 @@ class History(Stream):
         super().__init__(versions)
         self._versions = versions
 
+    def side_by_side(self) -> Stream:
+        """Return the changes of rows, by key, and of each row in time order, with the old and the new value of each
+        column: `old_status`, `new_status`. An insert has no old values, a delete no new ones; an update of the key is
+        two rows, since it ends the versions under one key and begins those under another.
+
+        >>> changes = applier.history("backup", "shop.orders", key=5, origins=True).side_by_side().to_arrow()
+        >>> [(row["_change_type"], row["old_status"], row["new_status"]) for row in changes.to_pylist()]
+        [('insert', None, 'new'), ('update', 'new', 'cancelled')]
+
+        Each has `_change_type`, `_time`, `_commit_version`, `_seq` and `_gtid` as in `changes`; with `origins` also
+        `_file`, `_pos` and `_thread`, with `statements` the `_statement` that began a version.
+
+        Raises UsageError for a table without a key, and if `columns` omits columns of the key.
+        """
+        from applier.jobs.history.side_by_side import SideBySide
+
+        return Stream(SideBySide(self._versions))
+
     @checked
     def write(self, output: PathLike, *, engine: Literal["local", "auto", "spark"] = "local",
               master: str | None = None, conf: Mapping[str, str] | None = None,
@@ -82,6 +100,7 @@ def history(
     define_from_log: bool = False,
     system_time_zone: str | None = None,
     statements: bool = False,
+    origins: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     keys: Keys | None = None,
     progress: Watcher | None = None,
@@ -112,4 +131,4 @@ def history(
 
     log = ChangeLog(options_of(ChangesOptions, HISTORY, locals(), complete=True), watcher(progress))
     return History(row_history(log, one_table(table), None if columns is None else tuple(columns), keys_of_rows(key),
-                               statements=statements))
+                               origins=origins, statements=statements))

@@ -10,7 +10,7 @@ from applier.options.verbs import HISTORY
 
 @verb(HISTORY)
 def history(*, table: str, key: tuple[str, ...] | None, output: str | None, statements: bool,
-            **arguments: Any) -> None:
+            origins: bool, **arguments: Any) -> None:
     """Show the versions of a row, with times and transactions; or write all versions of a table's rows.
 
         applier history --binlogs /backup --tables shop.orders --key 9499
@@ -31,7 +31,7 @@ def history(*, table: str, key: tuple[str, ...] | None, output: str | None, stat
     options = options_of(ChangesOptions, HISTORY, arguments, complete=True)
     with progress() as watcher:
         found = row_history(ChangeLog(options, watcher), one_table(table), arguments["columns"],
-                            None if key is None else (key,), positions=key is not None,
+                            None if key is None else (key,), origins=origins or key is not None,
                             statements=statements and key is None)
         if output is not None:
             made = histories.write(found, options_of(HistoryFilesOptions, HISTORY, arguments, inputs=found.locations,

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from applier.apply.routes.shuffle import apply_payloads, split_payloads
 from applier.apply.routes.task import apply_by_walking
-from applier.apply.spec import UnitSpec
+from applier.apply.spec import FromBase, UnitSpec
 from applier.apply.tasks import ApplyTasks, LogSegment, SplitTasks, TaskOutcome, split_of, task_of
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.outline_pass import outline_file
@@ -33,6 +33,8 @@ COPIES_PART = 4
 run."""
 ROWS_LEFT_BYTES = 128 << 20
 """Of rows in Arrow's memory: where a task leaves more, garbage is collected."""
+MERGED_BYTES = 256 << 20
+"""Files of a merging lake, for each core, that units at work may read: a round reads small parts of them."""
 
 
 class Executor(Protocol):
@@ -112,7 +114,16 @@ class ThisProcess:
             for (unit, _, _), payload in spilled.in_order():
                 arrived.setdefault(unit, []).append(payload)
             return map_on_threads(_collecting(lambda unit: apply_payloads(unit, arrived.pop(unit.number, ()))), units,
-                                  self.cores, on_progress)
+                                  threads_for(units, self.cores), on_progress)
+
+
+def threads_for(units: Sequence[UnitSpec], cores: int) -> int:
+    """Return on how many threads to apply units. Where they read parts of files on a store, requests take longer than
+    the work: there may be more threads, as long as the files of the units at work are no larger than MERGED_BYTES a
+    core."""
+    far = [unit for unit in units if unit.merges and isinstance(unit.origin, FromBase) and is_far(unit.origin.uri)]
+    largest = max((sum(file.bytes for file in unit.base_files) for unit in far), default=0)
+    return max(cores, min(REQUESTS, cores * MERGED_BYTES // largest)) if largest else cores
 
 
 def _collecting(function: Callable[[Item], TaskOutcome]) -> Callable[[Item], TaskOutcome]:

@@ -12,7 +12,7 @@ import errno
 import mmap
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import partial
@@ -76,10 +76,7 @@ class PartialCopy:
         if len(parts) == 1:
             self._fetch_part(*parts[0])
         else:
-            fetched = [_pool().submit(self._fetch_part, *part) for part in parts]
-            wait(fetched)  # none continues behind the error of another
-            for one in fetched:
-                one.result()
+            at_once([partial(self._fetch_part, *part) for part in parts])
 
     def _missing(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """The runs of chunks that are missing between two chunks; none goes beyond a part of the file."""
@@ -120,6 +117,18 @@ class PartialCopy:
             if self._far is None or self._far[0] != os.getpid():
                 self._far = os.getpid(), self._open_far()
             return self._far[1]
+
+
+def at_once(requests: Sequence[Callable[[], object]]) -> None:
+    """Have requests to a store made at the same time; none may make others so. Raises the first one's error, when all
+    have ended."""
+    if len(requests) == 1:
+        requests[0]()
+        return
+    made = [_pool().submit(request) for request in requests]
+    wait(made)  # none continues behind the error of another
+    for one in made:
+        one.result()
 
 
 def _pool() -> ThreadPoolExecutor:

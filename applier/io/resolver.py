@@ -54,8 +54,11 @@ def resolve(location: str) -> tuple["FileSystem", str]:
     _check(location)
     if not is_uri(location):
         return LocalFileSystem(), os.path.abspath(location)
+    opened = location
+    if location.startswith("s3://") and "allow_delayed_open" not in location:  # a small new file is one request then
+        opened += f"{'&' if '?' in location else '?'}allow_delayed_open=true"
     try:
-        filesystem, path = FileSystem.from_uri(location)
+        filesystem, path = FileSystem.from_uri(opened)
     except (ArrowException, OSError, NotImplementedError) as error:
         raise UsageError(f"cannot open {location}: {error}", file=location,
                          hint="a path of this machine, or s3://, gs://, abfs://, hdfs:// as pyarrow.fs opens them"

@@ -125,6 +125,12 @@ STATEMENTS = Option(
            "compressed transaction have one position in the log: with several statements it is null. A long text is "
            "stored once for many rows, in a dictionary: shorten it before it is copied for each row, as by "
            "left(_statement, 200).")
+ORIGINS = Option(
+    "origins", kinds.FLAG, MAKE, "With --output: add columns for the positions and threads of the changes that began "
+    "and ended versions.", False,
+    python="whether to add `_from_file`, `_from_pos`, `_to_file`, `_to_pos`, the positions of the changes that began "
+           "and ended a version (of DDL that of its event group), and `_from_thread` and `_to_thread`, the threads "
+           "(CONNECTION_ID()), if the log has them.")
 SPREADSHEET_SAFE = Option(
     "spreadsheet_safe", kinds.FLAG, MAKE, "In CSV, put a quote (') before texts and column names that begin with =, "
     "+, -, @, a tab or a line break: a spreadsheet would run them as formulas.", False, where=Where.COMMAND_LINE)

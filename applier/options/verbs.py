@@ -142,6 +142,7 @@ HISTORY = Verb(
     making.STATEMENTS.of("With --output: add a column of the statements that began versions, if the log has them.",
                          python="whether to add `_statement`: the SQL that began a version, if the log has it, as "
                                 "in `changes`."),
+    making.ORIGINS,
     making.UNSIGNED_BIGINT, *(option.of(where=Where.COMMAND_LINE) for option in _SPARK), reading.KEYS_OF_LOGS,
     running.PROGRESS)
 UNDO = Verb(

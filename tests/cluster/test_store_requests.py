@@ -19,13 +19,14 @@ from applier.errors import SnapshotError, StoreUnavailable
 from applier.io import mapping, partial_copy, transient
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
+from applier.snapshot import manifest
 from applier.writer.row_encoder import RowChanges
 from tests.support import spark_servers
 from tests.support.counted_store import counted_store
 from tests.support.folders import ROOT
 from tests.support.object_store import ENVIRONMENT
 from tests.support.packing import pack_archive
-from tests.support.small_logs import ITEM, commit, insert, new_log
+from tests.support.small_logs import ITEM, commit, insert, new_log, update
 
 N_FILES = 60
 
@@ -148,6 +149,37 @@ def test_a_round_with_nothing_new_reads_no_log(store, tiny):
     assert again.snapshot.uri == made.snapshot.uri and "nothing after" in again.report.notes[-1]
     assert set(store.verbs("/lake/tiny")) <= {"HEAD", "LIST"} and store.read("/lake/tiny") == 0
     assert not any(request.path.startswith("/lake/tiny/") and request.verb == "HEAD" for request in store.requests)
+
+
+def test_round_trips_of_a_merging_lake(store, tmp_path):
+    """A round with changes in all files: parts of all files are fetched at the same time, each small file is written by
+    one request, so the round trips do not grow with the number of files. Latency is nearly all that such a round takes.
+    """
+    log = new_log(tmp_path)
+    rows = [(n, n, f"{n * 7919 % 1_000_003:x}") for n in range(150_000)]
+    for first in range(0, len(rows), 10_000):
+        commit(log, insert(rows[first:first + 10_000]))
+    rounds = []
+    for number in (2, 3):
+        log = log.rotate(tmp_path / f"binlog.{number:06d}")
+        changed = rows[number::2000]
+        commit(log, update(changed, [(id, n + 1, text) for id, n, text in changed]))
+        rounds.append(f"{tmp_path}/binlog.{number:06d}")
+    log.close()
+    lake, depths, sizes = "s3://lake/trips", [], []
+    for size in (400_000, 25_000):
+        place = f"{lake}-{size}"
+        applier.replay(tmp_path / "binlog.000001", lake=place, merge_on_read=True, target_file_size=size)
+        applier.replay(rounds[:1], lake=place, engine="local")
+        store.delay = 0.02
+        store.begin()
+        assert applier.replay(rounds[1:], lake=place, engine="local").report.changes == 75
+        depths.append(store.depth)
+        sizes.append(len(manifest.load(place).tables[0].files))
+        store.delay = 0.0
+        assert store.verbs()["POST"] == 0, "multipart uploads take three requests"
+    assert sizes[0] < 4 and sizes[1] > 20
+    assert depths[0] < 65 and depths[1] < depths[0] + 25, depths
 
 
 def test_an_index_is_answered_by_a_listing(store, tiny, tmp_path):

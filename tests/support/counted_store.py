@@ -21,14 +21,17 @@ _HOP = {"connection", "transfer-encoding", "content-length", "date", "server"}
 
 @dataclass(frozen=True)
 class Request:
-    """A request: `verb` is LIST for a listing, `sent` the bytes of its answer's body. `range` are the first and the
-    last requested byte, None for all."""
+    """A request: `verb` is LIST for a listing, `sent` the bytes of its answer's body. `range` are the
+    first byte and the last one that were asked for, None if all. `begun` and `ended` count the beginnings and ends of
+    all requests up to its own."""
 
     verb: str
     path: str
     sent: int
     range: tuple[int, int] | None
     status: int
+    begun: int = 0
+    ended: int = 0
 
 
 @dataclass
@@ -42,11 +45,28 @@ class CountedStore:
     requests: list[Request] = field(default_factory=list)
     most_at_once: int = 0
     _at_once: int = 0
+    _clock: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self) -> None:
         """Count from here on."""
         self.requests, self.most_at_once = [], 0
+
+    @property
+    def depth(self) -> int:
+        """The most requests of which each began after the one before had its answer: as many round trips as it took, or
+        more."""
+        depth = last = 0
+        for request in sorted(self.requests, key=lambda request: request.ended):
+            if request.begun > last:
+                depth, last = depth + 1, request.ended
+        return depth
+
+    def tick(self) -> int:
+        """Count a beginning or an end."""
+        with self._lock:
+            self._clock += 1
+            return self._clock
 
     def wait(self) -> None:
         """Wait for an answer."""
@@ -99,6 +119,7 @@ def _handler(store: CountedStore, behind: str) -> type[BaseHTTPRequestHandler]:
         disable_nagle_algorithm = True
 
         def answer(self) -> None:
+            begun = store.tick()
             body = self._body()
             store.wait()
             path, _, query = self.path.partition("?")
@@ -121,7 +142,8 @@ def _handler(store: CountedStore, behind: str) -> type[BaseHTTPRequestHandler]:
                 connection.close()
             bounds = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("range", ""))
             asked = (int(bounds[1]), int(bounds[2])) if bounds else None
-            store.requests.append(Request(verb, path, len(data) * (self.command == "GET"), asked, status))
+            store.requests.append(Request(verb, path, len(data) * (self.command == "GET"), asked, status, begun,
+                                          store.tick()))
             self.send_response(status)
             for name, value in headers:
                 self.send_header(name, value)

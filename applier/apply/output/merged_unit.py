@@ -8,7 +8,8 @@ rewritten, and nothing must be merged there. Changes of earlier versions are mer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,8 @@ from applier.apply.merged_changes import MergedChanges, RangeChange
 from applier.apply.output.unit_files import table_writer
 from applier.apply.spec import FromBase, UnitSpec
 from applier.columns.table_key import TableKey
+from applier.io.partial_copy import at_once
+from applier.io.resolver import is_far
 from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.snapshot.files.file_entries import FileEntry, KeyValue
 from applier.snapshot.files.value_marks import for_nulls
@@ -68,26 +71,56 @@ class StoredRows:
     def all(self) -> pa.Table:
         """The rows that were not read yet."""
         self._is_complete = True
+        fetch([self], None)
         return self._rows(part for number in range(self.n_own) for part in self._missing(number, None))
 
     def with_keys(self, keys: Sequence[np.ndarray | KeyBytes]) -> pa.Table:
         """The rows that were not read yet of all parts in which one of these keys may be."""
+        fetch([self], keys)
         return self._rows(part for number in range(self.n_own) for part in self._missing(number, keys))
+
+    @property
+    def is_far(self) -> bool:
+        """True if the files are on a store."""
+        return is_far(self._origin.uri)
+
+    def openings(self, keys: Sequence[np.ndarray | KeyBytes] | None) -> list[Callable[[], object]]:
+        """What opens the files that `with_keys` reads (None: `all`) and that are not open, to be called at once."""
+        return [partial(self._reader, number) for number in range(self.n_own)
+                if number not in self._readers and self._concerns(number, keys)]
+
+    def fetches(self, keys: Sequence[np.ndarray | KeyBytes] | None) -> list[Callable[[], object]]:
+        """What fetches the parts of open files that `with_keys` reads (None: `all`), to be called at once."""
+        return [request for number in sorted(self._readers) if self._concerns(number, keys)
+                for request in self._readers[number].fetches(self._wanted(number, keys))]
+
+    def _concerns(self, number: int, keys: Sequence[np.ndarray | KeyBytes] | None) -> bool:
+        """Return whether one of these keys (None: any) may be in a file's range."""
+        if keys is None:
+            return True
+        low, high = self._edges[number:number + 2]
+        return any((self._within(one, low, high, []) >= 0).any() for one in keys)
+
+    def _reader(self, number: int) -> RangeReader:
+        if number not in self._readers:
+            self._readers[number] = RangeReader(self._origin.uri, self._origin.files[number], self._schema)
+        return self._readers[number]
+
+    def _wanted(self, number: int, keys: Sequence[np.ndarray | KeyBytes] | None) -> list[int]:
+        """The parts of a file that were not read yet; with `keys` those in which one may be."""
+        reader, done = self._reader(number), self._read.setdefault(number, set())
+        if keys is None:
+            return sorted(set(range(reader.n_parts)) - done)
+        low, high = self._edges[number:number + 2]
+        return sorted({part for one in keys for part in np.unique(self._within(one, low, high, reader.lows)).tolist()}
+                      - done - {-1})
 
     def _missing(self, number: int, keys: Sequence[np.ndarray | KeyBytes] | None) -> Iterator[Part]:
         """The parts of a file that were not read yet; with `keys` those in which one may be."""
-        low, high = self._edges[number:number + 2]
-        if keys is not None and not any((self._within(one, low, high, []) >= 0).any() for one in keys):
+        if not self._concerns(number, keys):
             return
-        if number not in self._readers:
-            self._readers[number] = RangeReader(self._origin.uri, self._origin.files[number], self._schema)
-        reader, done = self._readers[number], self._read.setdefault(number, set())
-        if keys is None:
-            wanted = set(range(reader.n_parts))
-        else:
-            wanted = {part for one in keys for part in np.unique(self._within(one, low, high, reader.lows)).tolist()}
-        missing = sorted(wanted - done - {-1})
-        done.update(missing)
+        reader, missing = self._reader(number), self._wanted(number, keys)
+        self._read[number].update(missing)
         is_whole = len(missing) == reader.n_parts
         numbers = np.array([self._names.setdefault(name, len(self._names)) for name in reader.names], np.int32)
         for part in reader.all() if is_whole else reader.some(missing):
@@ -110,6 +143,14 @@ class StoredRows:
             self._files.append(part.files)
             self._positions.append(part.positions)
         return for_nulls(pa.concat_tables(rows), self._definition)
+
+
+def fetch(units: Iterable[StoredRows], keys: Sequence[np.ndarray | KeyBytes] | None) -> None:
+    """Have what `with_keys` of these units (None: `all`) reads of files on a store here, in a few round trips instead
+    of some for each file."""
+    far = [unit for unit in units if unit.is_far]
+    at_once([opening for unit in far for opening in unit.openings(keys)])
+    at_once([request for unit in far for request in unit.fetches(keys)])
 
 
 class ChangedUnit:

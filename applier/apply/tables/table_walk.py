@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from applier.apply.output.merged_unit import fetch
 from applier.apply.output.row_steps import NO_CAUSES, Causes
 from applier.apply.search.access_methods import BatchReader, batch_reader
 from applier.apply.spec import BeginsEmpty, KeyRange, UnitSpec
@@ -88,7 +89,10 @@ class TableWalk:
         changes: Any = reader.of_batch(batch)  # as units that search so take them
         if self._events is not None:
             self._events.take(batch, reading.table_map)
-        for unit in self._concerned(changes):
+        concerned = self._concerned(changes)
+        if len(stored := [unit.read_by_key for unit in concerned if unit.read_by_key is not None]) > 1:
+            fetch(stored, [changes.keys.before, changes.keys.after])
+        for unit in concerned:
             unit.take(changes)
         self.hand_over_steps(batch)
 

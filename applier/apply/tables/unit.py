@@ -172,6 +172,11 @@ class UnitApplier(UnitLink):
             self.finish_batch(changes, search.apply(changes, self._memory.layouts))
 
     @property
+    def read_by_key(self) -> StoredRows | None:
+        """The rows of the base, if they are read when a change may concern them; None if they are read in advance."""
+        return self._stored if self._reads_by_key and not self.is_stopped else None
+
+    @property
     def _reads_by_key(self) -> bool:
         """Return True if rows of the base are read when a change may concern them, and not all at first."""
         return self._events is None and isinstance(self.spec.search, KeyRange)

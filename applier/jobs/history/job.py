@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 
 from applier.apply.tasks import ApplyTask, ApplyTasks
-from applier.binlog.locating.groups import GroupPass, Groups
+from applier.binlog.locating.groups import GroupPass
 from applier.engine import compiling
 from applier.errors import UnsupportedEvent, UsageError
 from applier.jobs.changes.feed import OF_CHANGES
@@ -27,8 +26,8 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.table_parts import Column
 from applier.snapshot.manifest import BinlogPosition
 
-_KEPT_FILES = 4
-"""The files whose groups are in memory; versions of a row are in log order."""
+OF_THREADS = pa.schema([pa.field("_from_thread", pa.int64()), pa.field("_to_thread", pa.int64())])
+"""The threads that began and ended versions on the server; null where the log has none."""
 
 
 @dataclass(frozen=True)
@@ -43,42 +42,65 @@ class Origins:
     """Finds the origins of changes in these files by the names of files and the offsets of events."""
 
     def __init__(self, files: Iterable[LogFile], statements: RowStatements) -> None:
-        self._files, self._statements = LogFiles(files), statements
-        self._groups = lru_cache(_KEPT_FILES)(_groups_of)
+        self._threads, self._statements = _Threads(files), statements
 
     def of(self, file: str, offset: int) -> Origin:
         """The origin of a change. Raises ArchiveError for an event that is malformed."""
-        threads = [self._thread(part, offset) for part, _ in self._files.having(file, np.array([offset]))]
-        return Origin(threads[0] if threads else None, self._statements.at(file, offset))
-
-    def _thread(self, part: LogFile, offset: int) -> int | None:
-        groups = self._groups(part)
-        thread = int(groups.threads[np.searchsorted(groups.ends, offset, side="right")])
-        return None if thread < 0 else thread
+        files = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), pa.array([file]))
+        [thread] = self._threads.of(files, pa.array([offset])).to_pylist()
+        return Origin(thread, self._statements.at(file, offset))
 
 
-def _groups_of(part: LogFile) -> Groups:
-    return GroupPass(part.uri).groups(part.start, part.end)
+class _Threads:
+    """Finds the threads that ran changes, by the names of files and the offsets of events. Of each file that has some,
+    the groups' ends and threads stay in memory."""
+
+    def __init__(self, files: Iterable[LogFile]) -> None:
+        self._files = LogFiles(files)
+        self._known: dict[LogFile, tuple[np.ndarray, np.ndarray]] = {}
+
+    def of(self, files: pa.DictionaryArray, offsets: pa.Array) -> pa.Array:
+        """The threads of changes; null without a place, and where the log has none."""
+        numbers, at = np.asarray(files.indices.fill_null(-1)), np.asarray(offsets.fill_null(-1))
+        found = np.full(len(at), -1, np.int64)
+        for number, name in enumerate(files.dictionary.to_pylist()):
+            here = np.flatnonzero(numbers == number)
+            for part, inside in self._files.having(name, at[here]):
+                ends, threads = self._of(part)
+                found[here[inside]] = threads[np.searchsorted(ends, at[here[inside]], side="right")]
+        return pa.array(found, mask=found < 0)
+
+    def _of(self, part: LogFile) -> tuple[np.ndarray, np.ndarray]:
+        if part not in self._known:
+            groups = GroupPass(part.uri).groups(part.start, part.end)
+            self._known[part] = groups.ends.copy(), groups.threads.copy()
+        return self._known[part]
 
 
 @dataclass(frozen=True)
 class Histories:
-    """The data that the histories of all ranges of a table's keys share; picklable. `walked` is the schema of a walk's
-    result; with statements, batches have `_statement` instead of OF_POSITIONS."""
+    """What the histories of all ranges of a table's keys have in common; picklable. `walked` is the schema of what a
+    walk tells; with origins, batches have OF_POSITIONS and OF_THREADS, with statements `_statement` at their end."""
 
     log: FeedLog
     stored: StoredAs
     walked: pa.Schema
     base: BinlogPosition | None
     has_statements: bool
+    has_origins: bool
 
     @property
     def schema(self) -> pa.Schema:
         """That of batches."""
-        stored = self.stored.schema
-        if not self.has_statements:
-            return stored
-        return pa.schema([*(field for field in stored if field.name not in OF_POSITIONS.names), STATEMENT])
+        fields = list(self._with_origins)
+        if self.has_statements and not self.has_origins:
+            fields = [field for field in fields if field.name not in OF_POSITIONS.names]
+        return pa.schema([*fields, *[STATEMENT] * self.has_statements])
+
+    @property
+    def _with_origins(self) -> pa.Schema:
+        """What is stored, and the threads."""
+        return pa.schema([*self.stored.schema, *(OF_THREADS if self.has_origins else ())])
 
     def batches(self, task: ApplyTask) -> Iterator[pa.RecordBatch]:
         """The versions of the rows that a task has, as HistoryWalk.batches."""
@@ -95,15 +117,24 @@ class Histories:
 
     def _given(self, batches: Iterator[pa.RecordBatch], statements: RowStatements | None) -> Iterator[pa.RecordBatch]:
         stored = self.stored.part(Batches(batches)).batches()
+        if self.has_origins:
+            stored = self._threaded(stored)
         if statements is None:
             return stored
         return (more for batch in stored for more in statements.added(batch, self.schema, "_from_file", "_from_pos"))
+
+    def _threaded(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        threads, schema = _Threads(self.log.files.values()), self._with_origins
+        for batch in batches:
+            yield pa.RecordBatch.from_arrays([*batch.columns, *(
+                threads.of(batch.column(f"_{end}_file"), batch.column(f"_{end}_pos")) for end in ("from", "to"))],
+                schema=schema)
 
 
 @dataclass(frozen=True)
 class RowHistory:
     """The versions of a table's rows; `notes` are notes for the user. With statements batches have `_statement`, the
-    SQL that began a version where the log has it; else they may have OF_POSITIONS."""
+    SQL that began a version where the log has it; with origins OF_POSITIONS and OF_THREADS."""
 
     notes: tuple[str, ...]
     table: TableName
@@ -153,7 +184,7 @@ class RowHistory:
 
 
 def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None,
-                keys: KeyValues | None = None, *, positions: bool = False, statements: bool = False) -> RowHistory:
+                keys: KeyValues | None = None, *, origins: bool = False, statements: bool = False) -> RowHistory:
     """Plan how the table's changes, which must be complete, are applied; of all rows, or of those with these keys.
     Raises the errors of their feed."""
     compiling.ensure("history", changes.progress)
@@ -164,10 +195,11 @@ def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] |
             raise UnsupportedEvent("a system-versioned table keeps its own history of rows",
                                    table=version.definition.full_name, hint="replay these logs to get the rows")
     fields = [field for field in log.schema if field.name not in OF_CHANGES.names]
-    own = [*OF_VERSIONS, *(OF_POSITIONS if positions or statements else ()), *([STATEMENT] if statements else ())]
+    walked = [*OF_VERSIONS, *(OF_POSITIONS if origins or statements else ())]
+    own = [*walked, *(OF_THREADS if origins else ()), *[STATEMENT] * statements]
     if taken := [field.name for field in fields if field.name in pa.schema(own).names]:
         raise UsageError(f"column {taken[0]} has the name of one of the history's own columns",
                          hint="ask for its other columns")
-    schema = pa.schema([*fields, *(field for field in own if field != STATEMENT)])
-    common = Histories(log, changes.stored_as(table, log, schema), schema, changes.begins_at, statements)
+    schema = pa.schema([*fields, *walked])
+    common = Histories(log, changes.stored_as(table, log, schema), schema, changes.begins_at, statements, origins)
     return RowHistory(changes.notes_on(table, log), table, changes, common, task)

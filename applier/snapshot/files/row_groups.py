@@ -10,8 +10,10 @@ A file that came from another snapshot has no such metadata. It is read as a who
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -23,6 +25,7 @@ from pyarrow.fs import FileSystem
 
 from applier.errors import SnapshotError
 from applier.io.parquet_reading import open_parquet
+from applier.io.resolver import is_local
 from applier.io.typed_json import Count, Mismatch, build, loads
 from applier.snapshot.files.checks import REPLACE, check_size
 from applier.snapshot.files.digest import can_check, check_digest
@@ -68,13 +71,14 @@ class GroupedFile:
 
     def __init__(self, filesystem: FileSystem, path: str, entry: FileEntry) -> None:
         self._filesystem, self._path, self._entry = filesystem, path, entry
-        with filesystem.open_input_file(path) as source:
+        self._far: tuple[int, pa.NativeFile] | None = None
+        self._fetched: dict[int, pa.Buffer] = {}
+        start = 0 if entry.footer is None else entry.bytes - entry.footer.bytes
+        with self._opened() as source:
             check_size(source.size(), entry.bytes, path)
-            start = 0 if entry.footer is None else entry.bytes - entry.footer.bytes
             if start < 0:
                 raise self._damaged("its manifest says of its footer that it is longer than the file")
-            source.seek(start)
-            data = source.read_buffer(entry.bytes - start)
+            data = pa.py_buffer(source.read_at(entry.bytes - start, start))
         check_size(data.size, entry.bytes - start, path)
         check_digest(data, entry.digest if entry.footer is None else entry.footer.digest, path)
         self.metadata: pq.FileMetaData = pq.read_metadata(pa.BufferReader(self._within(start, data)))
@@ -94,12 +98,17 @@ class GroupedFile:
         """The columns of the file."""
         return self.metadata.schema.to_arrow_schema()
 
+    def fetch(self, number: int) -> None:
+        """Have the bytes of a row group here for the next `read` of it."""
+        if number not in self._fetched:
+            self._fetched[number] = self._bytes_of(self.groups[number])
+
     def read(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows of a row group, or some columns of them; all rows of a file that does not describe its groups."""
         group, names = self.groups[number], None if columns is None else list(columns)
-        with self._filesystem.open_input_file(self._path) as source:
-            source.seek(group.start)
-            data = source.read_buffer(group.end - group.start)
+        data = self._fetched.pop(number, None)
+        if data is None:
+            data = self._bytes_of(group)
         check_size(data.size, group.end - group.start, self._path)
         check_digest(data, group.digest or None, self._path)
         parquet = open_parquet(pa.BufferReader(self._within(group.start, data)), is_checked=can_check(group.digest),
@@ -109,6 +118,21 @@ class GroupedFile:
         if rows.num_rows != group.rows:
             raise self._damaged(f"row group {number} has another number of rows than its footer says")
         return rows
+
+    def _bytes_of(self, group: RowGroup) -> pa.Buffer:
+        with self._opened() as source:
+            return pa.py_buffer(source.read_at(group.end - group.start, group.start))
+
+    @contextmanager
+    def _opened(self) -> Iterator[pa.NativeFile]:
+        """The file. One on a store stays open, once a process, since opening it takes a request."""
+        if is_local(self._filesystem):
+            with self._filesystem.open_input_file(self._path) as source:
+                yield source
+            return
+        if self._far is None or self._far[0] != os.getpid():
+            self._far = os.getpid(), self._filesystem.open_input_file(self._path)
+        yield self._far[1]
 
     def _within(self, start: int, data: pa.Buffer) -> pa.Buffer:
         """Return the file's bytes, of which these begin at `start` and all others are 0: untouched memory takes no

@@ -16,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,6 +25,8 @@ import pyarrow.compute as pc
 from pyarrow.fs import FileSystem
 
 from applier.errors import SnapshotError
+from applier.io.partial_copy import at_once
+from applier.io.resolver import is_local
 from applier.schema.definition import without_rows
 from applier.snapshot.files import location
 from applier.snapshot.files.checks import REPLACE, check_columns, reading
@@ -111,6 +113,7 @@ class RowFiles:
     def within(self, wanted: Sequence[_Bounds], names: Sequence[str] | None = None) -> Part:
         """The live rows with keys in one of these ascending ranges, and maybe some more, with all columns or some. They
         are in no order."""
+        self._fetch(wanted)
         found = [Part(without_rows(self._schema), np.empty(0, np.int32), np.empty(0, np.int64))]
         for number, file in enumerate(self._layer.row_files, 1):
             found += [Part(rows, np.full(rows.num_rows, number, np.int32), positions)
@@ -118,6 +121,29 @@ class RowFiles:
         rows = pa.concat_tables([part.rows.replace_schema_metadata(None) for part in found])
         files, positions = (np.concatenate([getattr(part, name) for part in found]) for name in ("files", "positions"))
         return Part(rows if names is None else rows.select(list(names)), files, positions)
+
+    def _fetch(self, wanted: Sequence[_Bounds]) -> None:
+        """Have what these ranges need of row files and positions on a store here, in two round trips instead of some
+        for each file. What is more than can be kept is read when it is needed."""
+        row_files = [file for file in self._layer.row_files if _meet(file.min_key, file.max_key, wanted)]
+        files = [*row_files, *self._layer.positions]
+        if is_local(self._filesystem) or sum(file.bytes for file in files) > _REMEMBERED_BYTES // 2:
+            return
+
+        def opened(file: FileEntry) -> GroupedFile:
+            path = f"{self._root}/{file.path}"
+            with reading(path):
+                return _remembered_file(self._filesystem, path, file)
+
+        def read(file: FileEntry, number: int) -> None:
+            path = f"{self._root}/{file.path}"
+            with reading(path):
+                _remembered_rows(self._filesystem, path, file, opened(file), number)
+
+        at_once([partial(opened, file) for file in files])
+        at_once([partial(read, file, number) for place, file in enumerate(files)
+                 for number, group in enumerate(opened(file).groups)
+                 if place >= len(row_files) or _meet(*group.keys(), wanted)])
 
     def dead_in(self, file: FileEntry) -> np.ndarray:
         """The positions of a file's dead rows, ascending: int64[n]. Raises SnapshotError for a position that is not in
@@ -205,6 +231,14 @@ class RangeReader:
             raise self._damaged(f"its range has {rows} rows, {own} of them in it, but its manifest says "
                                 f"{self._file.rows}, {rows if changed is None else changed.row_file_rows} of them in "
                                 "row files")
+
+    def fetches(self, numbers: Sequence[int]) -> list[Callable[[], object]]:
+        """The requests that have the file's bytes of these parts here for `some`, which may be made at once."""
+        def fetch(number: int) -> None:
+            with self._reading(self._file):
+                self._grouped.fetch(number)
+
+        return [partial(fetch, number) for number in numbers]
 
     def some(self, numbers: Sequence[int], columns: Sequence[str] | None = None) -> Iterator[Part]:
         """These parts, given their ascending numbers."""

@@ -2,6 +2,7 @@
 
 As `python -m tests.recorded.differential.real_lakes SECONDS SEED URL…`: beside each server, this many seconds of work.
 A URL is as in real_replicas, of a server on this machine whose data is nobody's: its databases and its log are dropped.
+With --merge-on-read before SECONDS, the lake merges on read and is not published; `applier compact` runs at times.
 
 Several connections write: random DDL (made_ddl), families of tables (made_families), traffic on large tables
 (made_traffic). `applier archive` and `applier sync`, with both formats, run beside the server as programs of their own;
@@ -135,8 +136,8 @@ class ServerState:
 class Programs:
     """`archive` and `sync`, and the rounds that `sync` reported."""
 
-    def __init__(self, server: Server, folder: Path):
-        self._server, self._folder = server, folder
+    def __init__(self, server: Server, folder: Path, *, merges: bool):
+        self._server, self._folder, self._merges = server, folder, merges
         self.rounds: list[dict[str, Any]] = []
         self.ignored: list[str] = []
         self._news = threading.Condition()
@@ -151,9 +152,10 @@ class Programs:
     def _following(self) -> subprocess.Popen[str]:
         folder = self._folder
         begun = self._begun(
-            "sync", "--binlogs", f"{folder}/archive", "--lake", f"{folder}/lake", "--every", "1s", "--iceberg",
-            f"sqlite:///{folder}/catalog.db", "--delta", f"{folder}/delta", "--keep", str(KEEP), "--json-log",
-            "--health", f"{folder}/health.json", "--target-file-size", "1M", "--system-time-zone", "+00:00",
+            "sync", "--binlogs", f"{folder}/archive", "--lake", f"{folder}/lake", "--every", "1s", "--keep", str(KEEP),
+            *(["--merge-on-read"] if self._merges else ["--iceberg", f"sqlite:///{folder}/catalog.db", "--delta",
+                                                        f"{folder}/delta"]), "--json-log",
+            "--metrics", f"{folder}/health.json", "--target-file-size", "1M", "--system-time-zone", "+00:00",
             *(["--ignore-tables", ",".join(self.ignored)] if self.ignored else []))
         threading.Thread(target=self._listen, args=[begun], daemon=True).start()
         return begun
@@ -173,7 +175,16 @@ class Programs:
 
     def disturb(self, choose: random.Random) -> str:
         """Kill one of both, ask it to end, or take its connection away; it begins again."""
-        what = choose.choice(["kill sync", "kill sync", "end sync", "kill archive", "end archive", "cut archive"])
+        what = choose.choice(["kill sync", "kill sync", "end sync", "kill archive", "end archive", "cut archive",
+                              *["compact", "kill compact"] * self._merges])
+        if what.endswith("compact"):
+            process = self._begun("compact", f"{self._folder}/lake")
+            if what == "kill compact":
+                time.sleep(choose.uniform(0.5, 3.0))
+                process.kill()
+            if (code := process.wait(120)) not in (0, 75, -9):
+                raise AssertionError(f"{what}: exit code {code}")
+            return what
         if what == "cut archive":
             for number, in self._server.run(
                     "SELECT id FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'"):
@@ -213,6 +224,8 @@ class Programs:
     def _published(self, position: str) -> bool:
         """Return whether both formats stand there: the last round may have been one of a run that was killed after
         it."""
+        if self._merges:
+            return True
         marker = self._folder / "delta/_applier.json"
         return marker.exists() and (known := json.loads(marker.read_text()))["position"] == position and \
             known["complete"]
@@ -246,7 +259,8 @@ class Programs:
 class Run:
     """Work beside one server."""
 
-    def __init__(self, url: str, seed: int, folder: Path):
+    def __init__(self, url: str, seed: int, folder: Path, *, merges: bool):
+        self._merges = merges
         self.url, self.folder, self.seed = url, folder, seed
         self.server, self.choose = Server(url), random.Random(seed)
         self.counts: Counter[str] = Counter()
@@ -259,7 +273,7 @@ class Run:
     def run(self, seconds: float) -> None:
         """Write for this many seconds. Raises AssertionError where it cannot continue."""
         self._new_server()
-        self.programs = Programs(self.server, self.folder)
+        self.programs = Programs(self.server, self.folder, merges=self._merges)
         self.writers = [self._history(kind) for kind in KINDS]
         self.writers += [TrafficWriter(self.url, self.seed * 1000 + number, number) for number in range(CONNECTIONS)]
         for writer in self.writers:
@@ -316,10 +330,12 @@ class Run:
             wanted = self._held()
             self._compared()
             self.counts["versions"] += 1
-            catalog = iceberg_readers.catalog(self.folder)
-            metadata = {name: catalog.load_table(tuple(name.split(".", 1))).metadata_location
-                        for name in iceberg_readers.names(self.folder)}
-            delta, before = self._delta(wanted), self._state
+            metadata, delta, before = dict[str, str](), dict.fromkeys(wanted, 0), self._state
+            if not self._merges:
+                catalog = iceberg_readers.catalog(self.folder)
+                metadata = {name: catalog.load_table(tuple(name.split(".", 1))).metadata_location
+                            for name in iceberg_readers.names(self.folder)}
+                delta = self._delta(wanted)
             read = set() if before is None else {name for name in wanted if (metadata.get(name), delta[name]) == (
                 before.metadata.get(name), before.delta.get(name))}
             state = ServerState(version, wanted, metadata, delta, read, self.counts["versions"] % 8 == 0)
@@ -354,7 +370,8 @@ class Run:
     def _is_deleted_twice(self, table: str, gtid: str) -> bool:
         """Return whether MySQL's log has a row twice in one event of deletes, as LIMITS says: replicas stop, too."""
         deleted = applier.changes(self.folder / "archive", table, base=self.folder / "lake", gtids=gtid).to_arrow()
-        rows = [str(row | {"_row": None}) for row in deleted.to_pylist() if row["_change_type"] == "delete"]
+        rows = [str([value for name, value in row.items() if not name.startswith("_")])
+                for row in deleted.to_pylist() if row["_change_type"] == "delete"]
         return self.server.flavour == "mysql" and len(set(rows)) < len(rows)
 
     def _held(self) -> Wanted:
@@ -389,9 +406,11 @@ def compare(folder: Path, state: ServerState) -> list[str]:
     """What readers find in a version that the server did not hold, or the other way round."""
     about, lake = f"version {state.version}", folder / "lake/_versions" / f"{state.version:010}"
     found = [f"{about}: {line}" for line in differences_of(lake, state.wanted)]
+    snapshot = manifest.load(str(lake))
+    if snapshot.merges:
+        return found + [f"{about}: {line}" for line in applier.Snapshot(lake).verify().damaged]
     if names := state.metadata.keys() ^ state.wanted.keys():
         found.append(f"{about}: the catalog has, or has not, {sorted(names)}")
-    snapshot = manifest.load(str(lake))
     for table in snapshot.tables:
         name = f"{table.database}.{table.name}"
         if name not in state.wanted or name not in state.metadata or name in state.read:
@@ -428,10 +447,12 @@ def _with_spark(paths: list[str]) -> pa.Table:
 def main(words: list[str]) -> int:
     """Say what was found; 1 if something was wrong."""
     wrong, lock = list[str](), threading.Lock()
+    merges = words[0] == "--merge-on-read"
+    words = words[merges:]
 
     def one(number: int, url: str) -> None:
         folder = Path(tempfile.mkdtemp(prefix="real-lake-"))
-        done = Run(url, int(words[1]) + number, folder)
+        done = Run(url, int(words[1]) + number, folder, merges=merges)
         try:
             done.run(float(words[0]))
         except Exception:

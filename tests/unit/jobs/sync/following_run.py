@@ -7,6 +7,7 @@ from typing import Any
 
 import applier
 from applier.io.ending import Ending
+from applier.jobs.lake.compacting import compact
 from applier.jobs.sync import job
 from applier.jobs.sync.job import SyncOptions, sync
 from applier.options import ReplayOptions
@@ -47,7 +48,8 @@ def begin(folder: str) -> None:
 
 
 def follow(folder: str, *, merges: bool = False) -> None:
-    """Sync to the end of the archive, which grows meanwhile. A lake that merges on read is not published in Delta."""
+    """Sync to the end of the archive, which grows meanwhile. A lake that merges on read is compacted after some rounds,
+    and is not published in Delta."""
     job.EXPIRES_EVERY_SECONDS = 0.0
     work = f"{folder}/work"
     replay = ReplayOptions((f"{folder}/log",), "", lake=f"{work}/lake", engine="local", file_bytes=20_000,
@@ -57,10 +59,13 @@ def follow(folder: str, *, merges: bool = False) -> None:
     for done in sync(options, Grown(folder)):
         if done.error is not None:
             raise done.error
+        if merges and done.version % 3 == 0:
+            compact(f"{work}/lake")
 
 
-def write_archive(folder: Path) -> list[str]:
-    """The archive in `whole`, and in `steps` how it grows; positions where a step ends."""
+def write_archive(folder: Path, *, scattered: int = 0) -> list[str]:
+    """The archive in `whole`, and in `steps` how it grows; positions where a step ends. Of these, so many are of
+    scattered changes."""
     (folder / "whole").mkdir()
     ends = list[tuple[str, int]]()
     with applier.binlog.Writer(folder / "whole/binlog.000001") as log:
@@ -83,6 +88,14 @@ def write_archive(folder: Path) -> list[str]:
             log.update("d.a", {"id": [5], "n": [1], "s": ["long" * 40]}, {"id": [5], "n": [2], "s": ["short"]})
             log.delete("d.b", {"id": [2], "at": [AT]})
         end_step()
+        for number in range(scattered):
+            with log.transaction():
+                ids = list(range(10 + number, 900, 97 - 13 * number))
+                ids = [id for id in ids if id % scattered == number]
+                log.update("d.a", {"id": ids, "n": [1] * len(ids), "s": ["long" * 40] * len(ids)},
+                           {"id": ids, "n": [number] * len(ids), "s": ["other" * number] * len(ids)})
+                log.insert("d.a", {"id": [2000 - number], "n": [0], "s": [""]})
+            end_step()
         log.query("ALTER TABLE a ADD COLUMN m INT DEFAULT 7", "d")
         log.query("CREATE DATABASE e")
         log.query("CREATE TABLE c (id INT PRIMARY KEY)", "e")

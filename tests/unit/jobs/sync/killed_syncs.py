@@ -2,8 +2,9 @@
 Iceberg or in Delta's tables: whichever it is, versions are complete or absent, no format is ahead of the lake, and
 another sync reaches the end.
 
-As `python -m tests.unit.jobs.sync.killed_syncs COUNT [merging]`: at so many calls, spread evenly over those of a sync
-of several rounds with DDL, each in a lake of its own, of one kind or the other. Prints at which.
+As `python -m tests.unit.jobs.sync.killed_syncs COUNT`: at this many calls, spread evenly over those of a sync of
+several rounds with DDL, each in a lake of its own. Prints at which. With --merge-on-read after COUNT, of lakes that
+merge on read, which are compacted after some rounds.
 """
 
 import contextlib
@@ -35,10 +36,12 @@ calls = ctypes.CDLL(None)
 def run(dies_at):
     begin(sys.argv[1])
     calls.die_at(ctypes.c_long(dies_at))
-    follow(sys.argv[1], merges="merging" in sys.argv)
+    follow(sys.argv[1], merges=False)
     return calls.changes()
 """
 """Of forked_runs, under failing_calls.c: how many calls a sync to the end made that change something."""
+MERGING = PROGRAM.replace("merges=False", "merges=True")
+SCATTERED = 5
 Rows = dict[str, list[dict[str, Any]]]
 """Those of tables, by their names."""
 
@@ -46,9 +49,9 @@ Rows = dict[str, list[dict[str, Any]]]
 class Kills:
     """Syncs of one archive in a folder; `wanted` are the rows of its tables at each position where a step ends."""
 
-    def __init__(self, folder: Path, run: Callable[[int], int | None], *, merges: bool):
+    def __init__(self, folder: Path, run: Callable[[int], int | None], *, merges: bool = False):
         self.run, self._folder, self._work, self._merges = run, folder, folder / "work", merges
-        steps = write_archive(folder)
+        steps = write_archive(folder, scattered=SCATTERED * merges)
         self.wanted = {step: rows(applier.replay(folder / "whole", folder / f"wanted/{number}", stop=step).snapshot.uri)
                        for number, step in enumerate(steps)}
         self._order = list(self.wanted)
@@ -121,14 +124,13 @@ def as_rows(table: pa.Table) -> list[dict[str, Any]]:
 @contextlib.contextmanager
 def kills(folder: Path, *, merges: bool = False) -> Iterator[Kills]:
     """Kills in a new folder, of syncs to a lake of whole files, or to one that merges on read."""
-    arguments = [str(folder), *(["merging"] if merges else [])]
-    with forked_runs(PROGRAM, *arguments, LD_PRELOAD=str(failing_calls.built(folder)),
+    with forked_runs(MERGING if merges else PROGRAM, str(folder), LD_PRELOAD=str(failing_calls.built(folder)),
                      FAIL_BELOW=f"{folder}/work") as run:
         yield Kills(folder, run, merges=merges)
 
 
 def main(count: int, *, merges: bool) -> None:
-    """Kill so many syncs."""
+    """Kill this many syncs."""
     with tempfile.TemporaryDirectory(prefix="killed-syncs-") as folder, kills(Path(folder), merges=merges) as killing:
         calls = killing.run(0)
         killing.check(is_killed=False)
@@ -146,6 +148,6 @@ def main(count: int, *, merges: bool) -> None:
 
 
 if __name__ == "__main__":
-    if not 2 <= len(sys.argv) <= 3:
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--merge-on-read"]):
         sys.exit(__doc__)
-    main(int(sys.argv[1]), merges="merging" in sys.argv)
+    main(int(sys.argv[1]), merges=len(sys.argv) == 3)
