@@ -40,12 +40,12 @@ near-map: warm  ## measure which tests are near to which source files (tests/nea
 	$(MAKE) build/calls
 	$(BIN)/python -m tests.support.near --write
 
-build/calls:
+build/calls: | warm
 	rm -rf $@.new
 	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not thorough" --calls $@.new
 	mv $@.new $@
 
-mutants: build/calls warm  ## change one thing at a time in the code, and see which suite notices (ARGS="300 --seed 1 --until near")
+mutants: build/calls  ## change one thing at a time in the code, and see which suite notices (ARGS="300 --seed 1 --until near")
 	$(BIN)/python -m tests.support.mutants $(ARGS)
 
 check-kernels: export APPLIER_KERNELS := checked

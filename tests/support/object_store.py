@@ -1,6 +1,5 @@
 """An object store on this machine, S3 as moto's server plays it."""
 
-import atexit
 import re
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from contextlib import contextmanager
 from functools import cache
 
 import pytest
+
+from tests.support.child_processes import end_with_the_tests
 
 ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1",
                "AWS_ALLOW_HTTP": "true"}
@@ -35,8 +36,8 @@ def object_store(*buckets: str) -> Iterator[str]:
 def _server() -> str:
     """The address of a server that lives as long as this process: a start costs two CPU seconds."""
     server = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    atexit.register(server.kill)
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=end_with_the_tests)
     assert server.stderr is not None
     endpoint = next(found[0] for line in server.stderr if (found := re.search(r"http://[\d.]+:\d+", line)))
     threading.Thread(target=server.stderr.read, daemon=True).start()  # its log, which nobody reads

@@ -1,11 +1,9 @@
 """Spark's own servers, as processes beside the test: they choose their ports, and their logs say which."""
 
 import contextlib
-import ctypes
 import functools
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -13,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from applier.engine.spark import java, spark_private
+from tests.support.child_processes import end_with_the_tests
 from tests.support.folders import ROOT
 
 HOME = spark_private.home()
@@ -23,22 +22,12 @@ ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1", "JAVA_TOOL_OPTIONS": "-XX:TieredSt
 """For servers and drivers that live for seconds, whose hot code is not Java."""
 
 
-_PR_SET_PDEATHSIG = 1
-_prctl = ctypes.CDLL(None).prctl
-
-
-def _end_with_the_tests() -> None:
-    """In a new process: be ended when the one that started it ends, also where that runs nothing at its end, as a run
-    that is killed or a process of xdist that a first failure ends (Linux; programs that replace this one keep it)."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
 @contextlib.contextmanager
 def started(log: Path, *command: str, **environment: str) -> Iterator[subprocess.Popen]:
     """A server that writes to the log, in the log's folder; it is ended afterwards, and with this process."""
     with open(log, "wb") as output:
         server = subprocess.Popen(command, cwd=log.parent, env=os.environ | ENVIRONMENT | environment, stdout=output,
-                                  stderr=output, preexec_fn=_end_with_the_tests)
+                                  stderr=output, preexec_fn=end_with_the_tests)
     try:
         yield server
     finally:

@@ -75,7 +75,7 @@ def test_old_times_with_digits_are_refused_and_can_be_left_out():
     assert not any("definition" in note for note in summary.notes)
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("archive", [ARCHIVE, CASES / "transactions-mysql", CASES / "compressed-mariadb",
                                      CASES / "compressed-mysql", CASES / "groups-mariadb"], ids=lambda path: path.name)
 def test_small_splits_and_batches_count_the_same(archive, monkeypatch):

@@ -259,6 +259,7 @@ def test_rows_of_others_that_had_the_key_before(tmp_path):
     assert log.undone() == rows({"id": 1, "u": 7}, {"id": 2, "u": None})
 
 
+@pytest.mark.by_turns("flavour")
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 @pytest.mark.parametrize(("action", "later", "words", "skipped", "columns", "force"), [
     ("SET NULL", [("delete", "p", {"id": [1]})], "was deleted since (ON DELETE SET NULL)", "not restored",

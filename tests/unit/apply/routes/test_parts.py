@@ -63,6 +63,7 @@ def replayed(binlogs, out, *, base=None):
     return pa.concat_tables(files), [file.num_rows for file in files], counts
 
 
+@pytest.mark.by_turns("onto_base")
 @pytest.mark.parametrize("log", TABLES, indirect=True)
 @pytest.mark.parametrize("onto_base", [False, True])
 def test_parts_have_the_rows_of_the_whole(log, tmp_path, monkeypatch, onto_base):
