@@ -27,6 +27,7 @@ from applier.sql.assignment import assigned
 from applier.sql.casting.texts import WIDE
 from applier.sql.evaluator import Typed, calls_functions, evaluate, number, uses_time, varies
 from applier.sql.functions.dates.times import current_timestamp
+from applier.sql.same_expressions import literal_of
 from applier.sql.tokens import tokenize
 from applier.sql.values import BYTES, NULL, TEXT, Value, as_number, constant
 
@@ -67,7 +68,8 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
             evaluate(f"NOW({fsp})", columns, n, session)
     if default.kind == "expression":
         made = evaluate(default.text, columns, n, session)
-        return replace(made, digits=True) if made.digits is None else made  # MariaDB refuses x'41' for a number
+        made = replace(made, digits=True) if made.digits is None else made  # of an older definition: MariaDB's 0x41
+        return replace(made, is_loose=False) if literal_of(default.text) is not None else made
     return _literal(default, column, session)
 
 
