@@ -124,6 +124,17 @@ def test_a_history_begins_with_the_server_s_values(flavour, tmp_path, capsys):
     assert '{"k": 1}' in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("assigned, wanted", [("a", ["b", "g", "h"]), ("b", ["a"])])
+def test_a_generated_column_is_assigned_with_what_it_is_computed_from(assigned, wanted, tmp_path):
+    created = ("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, v INT AS (`B` + 1) VIRTUAL, "
+               "g INT AS (h * 2) STORED, h INT AS (v + 1) STORED)")
+    late, at_end = Late(tmp_path, "mysql", update(1, **{assigned: 1}), table=created), AtEnd()
+    log = ChangeLog(ChangesOptions((str(late.log),), complete=True))
+    log.known_by_server(lambda span: (tmp_path / "schema.sql").read_text(), at_end).from_first_images(
+        [("d", "t")], Unknown.NULL)
+    assert at_end.wanted == {1: wanted}
+
+
 class AtEnd:
     """Has no rows, and keeps what it was asked for, by id."""
 

@@ -30,6 +30,7 @@ from applier.columns.table_key import TableKey, table_key
 from applier.columns.values import finish_column
 from applier.errors import ReplayStopped, UnsupportedEvent
 from applier.io.mapping import map_file
+from applier.mysql.names import folded
 from applier.mysql.types import arrow_type
 from applier.schema.definition import TableDefinition, table_schema
 from keysearch.keybytes import KeyBytes
@@ -119,7 +120,7 @@ class _FirstImages:
                  at_end: RowsAtTheEnd | None) -> None:
         self._definition, self._key, self._unknown, self._at_end = definition, key, unknown, at_end
         self._stored = np.array([column.generated != "virtual" for column in definition.columns], bool)
-        self._computed = np.array([column.generated is not None for column in definition.stored_columns], bool)
+        self._computed_from = _computed_from(definition)
         self.lacks, self._made_up = False, 1
         self._logged = LoggedTable(definition, same_columns=False)  # as for all tables that the log did not make
         self._parts: list[_First] = []
@@ -194,7 +195,7 @@ class _FirstImages:
 
     def _assigned(self, reading: TableReading, batch: ChangeBatch, before: pa.Array, after: pa.Array) -> np.ndarray:
         """Which stored columns the change of each before-image, then of each after-image, assigned: all, unless an
-        update leaves the key as it was; then those of its after-image, and with one of them all generated ones."""
+        update leaves the key as it was; then those of its after-image, and generated ones that depend on these."""
         befores, afters = (rows[rows >= 0] for rows in (batch.before_rows, batch.after_rows))
         if self._at_end is None:
             return np.empty((len(befores) + len(afters), 0), bool)
@@ -205,8 +206,9 @@ class _FirstImages:
         present = np.zeros((len(reading.layouts.known), len(self._stored)), bool)
         for number, layout in enumerate(reading.layouts.known):
             present[number, [column for column in layout.present if column < len(self._stored)]] = True
+        for number, sources in self._computed_from * len(self._computed_from):  # some are computed from others
+            present[:, number] |= present[:, sources].any(axis=1)
         present = present[:, self._stored]
-        present |= present.any(axis=1, keepdims=True) & self._computed
         of_before = np.repeat(~stays[batch.before_rows >= 0], present.shape[1]).reshape(-1, present.shape[1])
         has_after = batch.after_rows >= 0
         return np.concatenate([of_before, present[layouts_of(batch.images[has_after])]
@@ -239,6 +241,13 @@ class _FirstImages:
                                               int(batch.rows[change])))
         self._made_up += batch.n_before
         return pa.Table.from_arrays(arrays, schema=table_schema(self._definition)), np.column_stack(lacks), lacking
+
+
+def _computed_from(definition: TableDefinition) -> list[tuple[int, list[int]]]:
+    """The generated columns, and the columns whose names are in their expressions, in whatever role."""
+    names = [folded(column.name).replace("`", "``") for column in definition.columns]
+    return [(number, [other for other, name in enumerate(names) if name in folded(column.expression or "")])
+            for number, column in enumerate(definition.columns) if column.generated]
 
 
 def _made_up(numbers: np.ndarray, kind: pa.DataType, definition: TableDefinition) -> pa.Array:
