@@ -17,10 +17,12 @@ import pyarrow as pa
 
 from applier.apply.tasks import ApplyTask, ApplyTasks
 from applier.binlog.archive.archive import open_archive
+from applier.binlog.outline.outline import check_that_they_are_old
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
 from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UnsupportedEvent, UsageError
 from applier.io.progress import Progress, Silent
+from applier.io.relayed import relayed_in
 from applier.io.resolver import read_text
 from applier.jobs.changes.checkpoint import checkpoint, up_to
 from applier.jobs.changes.columns import feed_columns
@@ -178,6 +180,13 @@ class ChangeLog:
     def ends_at(self) -> BinlogPosition:
         """Where it ends."""
         return self._span.end_position(self._base)
+
+    def check_that_its_end_is_old(self, known: int | None) -> None:
+        """Raise ArchiveError if the transactions up to the end are others than those that had the last one at this
+        time, in epoch seconds; see check_that_they_are_old."""
+        last = self._span.outlines[-1]
+        if relayed_in(last.uri) is None:
+            check_that_they_are_old(known, last.begun, self.ends_at.timestamp or 0, last.name, last.end)
 
     @cached_property
     def row_statements(self) -> RowStatements:
