@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo near near-map check cover test test-all mutants check-kernels torture fuzz bench lint types docs drawing \
-	wheel java browser warm kernels clean
+	wheel java browser warm older-sparks kernels clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,7 +28,7 @@ cover: browser kernels  ## the same tests, and how much of the Python side they 
 test: warm  ## the tests of every day, in three processes, in ten minutes (ARGS="-k name": what pytest is told, and in one)
 	$(BIN)/python -m pytest -q $(or $(ARGS),-m "not thorough" -n 3 --dist worksteal)
 
-test-all: warm  ## all tests, how much of the Python side the unit tests run, and which modules cost more than they did
+test-all: warm older-sparks  ## all tests, how much of the Python side the unit tests run, and which modules cost more than they did
 	$(BIN)/python -m pytest -q $(or $(ARGS),-n 3 --dist worksteal --hypothesis-profile=thorough --cost --cov --cov-report=term)
 
 near: kernels  ## the tests near to what differs from the last commit, or to PATHS="applier/apply/index ..."
@@ -36,11 +36,16 @@ near: kernels  ## the tests near to what differs from the last commit, or to PAT
 
 near-map: warm  ## measure which tests are near to which source files (tests/near.tsv), and what tests cost (tests/costs.tsv)
 	$(BIN)/python -m pytest -q -n 3 --dist worksteal --cost=write
-	rm -f build/calls*; mkdir -p build
-	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not cluster and not thorough" --calls build/calls
-	$(BIN)/python -m tests.support.near --write build/calls*
+	rm -rf build/calls
+	$(MAKE) build/calls
+	$(BIN)/python -m tests.support.near --write
 
-mutants: warm  ## change one thing at a time in the code, and see which suite notices (ARGS="300 --seed 1 --until near")
+build/calls:
+	rm -rf $@.new
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not thorough" --calls $@.new
+	mv $@.new $@
+
+mutants: build/calls warm  ## change one thing at a time in the code, and see which suite notices (ARGS="300 --seed 1 --until near")
 	$(BIN)/python -m tests.support.mutants $(ARGS)
 
 check-kernels: export APPLIER_KERNELS := checked
@@ -100,6 +105,10 @@ clean:  ## remove the virtual environment and what tools left behind
 # Compiles all kernels, and records the classes that Spark loads. What a verb needs it compiles and records by itself, too.
 warm: java browser kernels
 	@$(BIN)/python -m tests.support.spark_classes
+
+# Where they cannot be installed, as without a network, test-all skips the tests on them.
+older-sparks: .venv/ready
+	@$(BIN)/python -m tests.support.older_sparks
 
 kernels: .venv/ready
 	@$(BIN)/python -m applier.jobs.warm

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import jsondiff
+from applier import archived
 from applier.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         ServerDiffers,
         SnapshotError,
         StoreUnavailable,
+        TelemetryWarning,
         UndoRefused,
         UnsupportedEvent,
         UnsupportedStatement,
@@ -96,7 +98,8 @@ _HOMES = {
     "applier.binlog.events.gtid": ("GtidSet",),
     "applier.errors": ("AnotherRun", "ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "NotInstalled",
                        "ReplayStopped", "SchemaError", "ServerAnswerError", "ServerDiffers", "SnapshotError",
-                       "StoreUnavailable", "UndoRefused", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
+                       "StoreUnavailable", "TelemetryWarning", "UndoRefused", "UnsupportedEvent",
+                       "UnsupportedStatement", "UsageError"),
     "applier.jobs.archive.result": ("Archived",),
     "applier.jobs.compare": ("Comparison", "Standing"),
     "applier.jobs.diff.result": ("TableDiff",),
@@ -126,12 +129,15 @@ __all__ = [
     "MissingFile", "NotInstalled", "Proof", "Published", "PublishedAsOf", "PublishedTable", "ReplayResult",
     "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "Round", "SchemaError", "Server",
     "ServerAnswerError", "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable",
-    "Standing", "Step", "StoreUnavailable", "Summary", "TableAsOf", "TableChanges", "TableDiff", "UndoRefused",
-    "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "compact",
+    "Standing", "Step", "StoreUnavailable", "Summary", "TableAsOf", "TableChanges", "TableDiff", "TelemetryWarning",
+    "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive",
+    "changes", "compact",
     "compare", "diff", "doctor", "expire", "explain", "export", "follow", "fsck", "history", "import_dump",
     "locate", "publish", "published", "query", "replay", "rewrite", "summary", "sync", "undo", "verify",
     "verify_sql", "versions",
 ]
+
+archived.leave(__spec__.loader)
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):
     raise ImportError(

@@ -192,6 +192,10 @@ def need(package: str, extra: str) -> None:
                            hint=f"pip install 'mysql-binlog-applier[{extra}]'") from error
 
 
+class TelemetryWarning(UserWarning):
+    """Metrics or lineage of a run could not be written. The run itself continues."""
+
+
 class ArchiveError(ApplierError):
     """A binlog is unreadable or corrupt, or the files of an archive are inconsistent."""
 

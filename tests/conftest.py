@@ -18,7 +18,7 @@ from tests.support.witnessing import StoppingWitness
 
 os.environ.pop("COLUMNS", None)  # workers of xdist have it, and tables in pipes would be as wide
 # How long an example takes is how busy the machine is.
-for profile, n in (("day", MOST // 2), ("thorough", MOST)):
+for profile, n in (("day", MOST // 4), ("thorough", MOST)):
     settings.register_profile(profile, max_examples=n, deadline=None,
                               suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("day")
@@ -27,7 +27,7 @@ settings.load_profile("day")
 def pytest_addoption(parser):
     parser.addoption("--cost", nargs="?", const="show", choices=("show", "write"),
                      help="print CPU seconds by module, children included; write: keep them in tests/costs.tsv")
-    parser.addoption("--calls", metavar="FILE", help="write which functions each test module calls, for `make near`")
+    parser.addoption("--calls", metavar="FOLDER", help="write there which functions each test module calls")
 
 
 @pytest.fixture(autouse=True, scope="session")

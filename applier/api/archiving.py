@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from applier.api.calls.arguments import PathLike, Server, Watcher, address_of, path, watcher
+from applier.api.calls.arguments import PathLike, Paths, Server, Watcher, address_of, path, paths, watcher
 from applier.api.calls.public import public
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
@@ -22,6 +22,8 @@ def archive(
     until_now: bool = False,
     allow_group_access: bool = False,
     defaults_file: PathLike | None = None,
+    metrics: Paths = (),
+    lineage: PathLike | None = None,
     stopped: Callable[[], bool] | None = None,
     progress: Watcher | None = None,
 ) -> Archived:
@@ -45,5 +47,6 @@ def archive(
         raise UsageError("--start-gtid and --start-file both say where to begin", hint="give one of them")
     gtids = GtidSet.parse(start_gtid) if isinstance(start_gtid, str) else start_gtid
     options = ArchiveOptions(address_of(source, defaults_file), path(output), gtids, start_file, not until_now,
-                             GROUP if allow_group_access else PRIVATE)
+                             GROUP if allow_group_access else PRIVATE, paths(metrics),
+                             None if lineage is None else path(lineage))
     return copy(options, watcher(progress), stopped or (lambda: False))

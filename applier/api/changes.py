@@ -31,7 +31,8 @@ from applier.schema.table_filter import TableFilter, one_table
 from applier.snapshot.manifest import BinlogPosition
 
 if TYPE_CHECKING:
-    from applier.jobs.changes.job import ChangeFeed, ChangeLog
+    from applier.jobs.changes.change_feed import ChangeFeed
+    from applier.jobs.changes.job import ChangeLog
     from applier.option_texts import KeyValues
     from applier.schema.ddl.schema_changes import TableName
 

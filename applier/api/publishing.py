@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from applier.api.calls.arguments import PathLike, Place, Tables, Time, path, point, table_filter, uri
+from applier.api.calls.arguments import PathLike, Paths, Place, Tables, Time, path, paths, point, table_filter, uri
 from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.errors import UsageError
+from applier.jobs.publish.figures import with_telemetry
 from applier.jobs.publish.job import delta_as_of, iceberg_as_of, publish_delta, publish_iceberg
 from applier.jobs.publish.result import Published, PublishedAsOf
 from applier.options.verbs import PUBLISH, PUBLISHED
@@ -21,6 +22,8 @@ def publish(
     warehouse: PathLike | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
+    metrics: Paths = (),
+    lineage: PathLike | None = None,
 ) -> Published:
     """Update published tables to those of a snapshot, without writing a row, with the snapshot's own files: the tables
     of an Iceberg catalog, or Delta tables below a directory.
@@ -40,13 +43,18 @@ def publish(
     format does not have; SnapshotError for a table that somebody else created or wrote to, or that changed meanwhile.
     """
     source, chosen = uri(snapshot), table_filter(tables, ignore_tables)
+    files, to = paths(metrics), None if lineage is None else path(lineage)
     if delta is not None and iceberg is None and warehouse is None:
-        return publish_delta(source, path(delta), chosen, change_data=change_data)
+        root = path(delta)
+        return with_telemetry(lambda: publish_delta(source, root, chosen, change_data=change_data), source, root,
+                              in_folders=True, metrics=files, lineage=to)
     if iceberg is None or delta is not None or change_data:
         raise UsageError("a snapshot is published either to an Iceberg catalog or as Delta tables",
                          hint="give --iceberg (with --warehouse if the catalog needs it) or --delta (with "
                               "--change-data if you want it)")
-    return publish_iceberg(source, iceberg, None if warehouse is None else path(warehouse), chosen)
+    return with_telemetry(
+        lambda: publish_iceberg(source, iceberg, None if warehouse is None else path(warehouse), chosen), source,
+        iceberg, in_folders=False, metrics=files, lineage=to)
 
 
 @public(PUBLISHED)

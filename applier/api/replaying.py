@@ -79,6 +79,8 @@ def replay(
     engine: Literal["auto", "local", "spark"] = "local",
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
+    metrics: Paths = (),
+    lineage: PathLike | None = None,
     keys: Keys | None = None,
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],

@@ -34,6 +34,8 @@ def sync(
     warehouse: PathLike | None = None,
     keep: int | timedelta | str | None = None,
     until_now: bool = False,
+    metrics: Paths = (),
+    lineage: PathLike | None = None,
     ending: Ending | None = None,
     merge_on_read: bool = False,
     compact_budget: Size = "1G",
@@ -86,4 +88,4 @@ def sync_options(given: Mapping[str, Any]) -> SyncOptions:
     """Return what to follow, from the verb's arguments. Raises UsageError."""
     keep = given["keep"]
     return options_of(SyncOptions, SYNC, given, keep=None if keep is None else checked_keep(keep),
-                      replay=options_of(ReplayOptions, SYNC, given, engine="local"))
+                      replay=options_of(ReplayOptions, SYNC, given, engine="local", metrics=()))

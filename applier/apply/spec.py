@@ -136,7 +136,7 @@ class Exchanged:
 RowOrigin = BeginsEmpty | FromBase | Altered | Exchanged
 
 
-# ---- what its task needs besides the changes of its own table
+# ---- the needs of its task, besides the changes of its own table
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -198,8 +198,8 @@ Link = TypeVar("Link")
 
 def in_order_of_rows(last: Link, sources: Callable[[Link], Iterable[Link]],
                      ends: Callable[[Link], bool] = lambda _: False) -> list[Link]:
-    """The links whose rows come down to the `last` one, each after its sources, without recursion: a table may have
-    thousands of versions. A link that `ends` the way is there, its sources are not."""
+    """Return the links whose rows come down to the `last` one, each after its sources, without recursion: a table may
+    have thousands of versions. A link for which `ends` is true is included, its sources are not."""
     found: dict[int, Link] = {}
     pending = [(last, False)]
     while pending:
@@ -218,15 +218,14 @@ def in_order_of_rows(last: Link, sources: Callable[[Link], Iterable[Link]],
 class UnitSpec:
     """A unit: rows of one version of a table that one task changes, one after another.
 
-    `search` says how they are found, `origin` where they come from, `needs` what their task needs besides the changes
-    of its own table. `version` is the version's id. `place` is where the unit's files go, None for a version that is
-    not in the snapshot (its table was dropped later), whose changes only have to be possible. `type_conversions`: which
-    columns of the log may have other types than the definition has; `same_columns`: both have the same number of them.
-    `idempotent`: the exec mode; `witness`: what becomes of before-images that differ from their rows (witnessed).
-    `may_merge`: its files may stay, and what changes be written beside them (applier.apply.output.merged_unit).
-    `time_zone`: the zone in which generated columns that images lack are computed.
-    `may_divide`: its range may be divided further; `is_part`: it was (applier.apply.routes.parts), and its rows are
-    written whatever changes.
+    `search` says how they are found, `origin` where they come from, `needs` what else their task needs. `version` is
+    the version's id. `place` is where the unit's files go, None for a version that is not in the snapshot (its table
+    was dropped later), whose changes are only checked. `type_conversions`: which columns of the log may have other
+    types than the definition has; `same_columns`: both have the same number of them. `idempotent`: the exec mode;
+    `witness`: how differences between before-images and rows are handled (witnessed). `may_merge`: its files may stay,
+    and changes may be written beside them (applier.apply.output.merged_unit). `time_zone`: the zone in which generated
+    columns that images lack are computed. `may_divide`: its range may be divided further; `is_part`: it was
+    (applier.apply.routes.parts), and its rows are always written.
     """
 
     number: int
@@ -247,7 +246,7 @@ class UnitSpec:
 
     @cached_property
     def merges(self) -> bool:
-        """True if changes may be written beside the files of its base, all rows of which are the unit's."""
+        """True if changes may be written beside the files of its base, which contain no other unit's rows."""
         return self.may_merge and isinstance(self.origin, FromBase) and not self.shared_files
 
     @property

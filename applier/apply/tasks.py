@@ -20,15 +20,15 @@ from applier.snapshot.files.file_entries import FileEntry
 @dataclasses.dataclass(frozen=True)
 class UnitResult:
     """The outcome of a unit. `zero_dates` is how many invalid dates of the log its rows have had; `files` are its new
-    files, None where nothing changed (the base's are carried over); `conflicts` what idempotent mode skipped
-    (conflicts.CONFLICTS), None if nothing; `found` how many rows were found in which way
+    files, None where nothing changed (the base's are carried over); `conflicts` the changes that idempotent mode
+    skipped (conflicts.CONFLICTS), None if none; `found` how many rows were found by which access path
     (keysearch.choose.AccessPath.kind); `seconds` how long its rows were applied and written; `history` the files of a
     versioned table with all its rows, those that held before among them; `by_foreign_keys` how many rows were changed
     or deleted that the log does not have; `next_number` where AUTO_INCREMENT continues in a column that the log does
     not have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths and by
-    column; `merged` what is merged with the base's files, which stay (files is None then); `witnessed` what
-    before-images said of rows; `partial_updates`, `documents` and `bytes_saved` what binlog.rows.partial_updates
-    counts."""
+    column; `merged` the changes beside the base's files, which stay (files is None then); `witnessed` the comparison of
+    before-images with rows; `partial_updates`, `documents` and `bytes_saved` the counts of
+    binlog.rows.partial_updates."""
 
     number: int
     inserted: int
@@ -66,8 +66,8 @@ SegmentTables = dict[tuple[str, str], int]
 @dataclasses.dataclass(frozen=True)
 class LogSegment:
     """Bytes [start, end) of a file in which every table keeps its definition: `tables` maps (database, table) to the id
-    of the version that rows there are about. `split` is what they are in, as it was outlined, `left_out` ranges of the
-    file that are skipped (left_out.pack_ranges). `computes_omitted`: see FormatDescription."""
+    of the version of its rows there. `split` is the outlined split that contains them, `left_out` ranges of the file
+    that are skipped (left_out.pack_ranges). `computes_omitted`: see FormatDescription."""
 
     file: int
     uri: str
@@ -103,8 +103,8 @@ class TaskShare:
 
 @dataclasses.dataclass(frozen=True)
 class ApplyTasks:
-    """The tasks that walk a log. They have its segments in common, which are there once: of all, they would be as many
-    as tasks times segments."""
+    """The tasks that walk a log. They share its segments, which are stored once: one copy per task would be tasks times
+    segments."""
 
     shares: tuple[TaskShare, ...] = ()
     segments: tuple[LogSegment, ...] = ()
@@ -117,7 +117,7 @@ class ApplyTasks:
 
 
 def task_of(segments: tuple[LogSegment, ...], share: TaskShare) -> ApplyTask:
-    """A task by what is its own, and what all have in common."""
+    """Return a task, given its own share and what all tasks share."""
     return ApplyTask(share.units, needed(segments, share.reads))
 
 
@@ -164,7 +164,7 @@ class SplitTasks:
 
 
 def split_of(units: dict[int, tuple[UnitSpec, ...]], segments: tuple[LogSegment, ...]) -> SplitTask:
-    """A task by what is its own, its segments, and what all have in common."""
+    """Return a task, given its own units, its segments, and what all tasks share."""
     versions = {version for segment in segments for version in segment.tables.values()}
     return SplitTask(segments, {version: units[version] for version in versions})
 
@@ -197,7 +197,8 @@ TaskOutcome = Applied | Refused | PlanAgain
 
 
 def outcome_of(outcomes: Iterable[TaskOutcome]) -> TaskOutcome:
-    """What several tasks did together, or units of one: plan again if any says so, else what any of them refused."""
+    """Combine the outcomes of several tasks, or of units of one: plan again if any says so, else the refusals of
+    all."""
     results: list[UnitResult] = []
     errors: list[ApplierError] = []
     witnessed: list[Witnessed] = []

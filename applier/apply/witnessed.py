@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from applier.errors import ReplayStopped
 
 REPORT, STOP, OFF = WITNESS = ("report", "stop", "off")
-"""What becomes of a difference: it is reported, it stops the replay, or nobody looks."""
+"""How a difference is handled: reported, an error that stops the replay, or not looked for."""
 
 _HINT = "the base, the definitions or the log of an earlier change are not the source's, or the replay is wrong; " \
     "--witness report keeps the row that a replica would have, and continues"
@@ -55,8 +55,8 @@ class Witnessed:
 
 
 def together(parts: Iterable[Witnessed]) -> Witnessed:
-    """What units witnessed in all. Of the first differences of one column in several units all stay: only the driver
-    knows the order of files."""
+    """Combine the results of units. For a column with differences in several units, the first difference of each is
+    kept: only the driver knows the order of files."""
     found = list(parts)
     return Witnessed(sum(part.compared for part in found), sum(part.agreed for part in found),
                      tuple(difference for part in found for difference in part.differences),

@@ -9,7 +9,9 @@ import gc
 import io
 import os
 import sys
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -22,7 +24,7 @@ from applier.cli import archiving, comparing, syncing, lakes, publishing, rewrit
 from applier.cli.application import app
 from applier.cli.loudness import Loudness, choose
 from applier.engine import left_out
-from applier.errors import ApplierError, StoreUnavailable, wording
+from applier.errors import ApplierError, StoreUnavailable, TelemetryWarning, wording
 from applier.io.disk import full_disk
 from applier.io.transient import comes_of, is_transient, unavailable
 
@@ -37,7 +39,8 @@ def main(argv: list[str]) -> int:
     Errors that a person can act on are printed to stderr, never raised.
     """
     try:
-        code = _command()(args=_spread_binlogs(argv), prog_name="applier", standalone_mode=False)
+        with _warnings_as_notes():
+            code = _command()(args=_spread_binlogs(argv), prog_name="applier", standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as error:
         error.show()  # type: ignore[attr-defined]  # all that typer raises itself are Click's, which has it
@@ -58,6 +61,21 @@ def main(argv: list[str]) -> int:
     finally:
         choose(Loudness.NORMAL)
     return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print the program's own warnings as notes; each text once."""
+    def show(message: Warning | str, category: type[Warning], *where: Any, **others: Any) -> None:
+        if not issubclass(category, TelemetryWarning):
+            return before(message, category, *where, **others)
+        from applier.cli.terminal import print_note
+
+        print_note(str(message))
+
+    with warnings.catch_warnings():
+        before, warnings.showwarning = warnings.showwarning, show
+        yield
 
 
 @cache

@@ -20,6 +20,7 @@ def archive(**arguments: Any) -> None:
         MYSQL_PWD=… applier archive --source mysql://repl@db1 --output /backup
     """
     from applier.api.archiving import archive as copy
+    from applier.cli.output.written import ARCHIVED
     from applier.cli.terminal import progress
 
     ended = threading.Event()
@@ -37,6 +38,4 @@ def archive(**arguments: Any) -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    place = f" up to {done.file}:{done.offset}" if done.file else ""
-    print(f"{done.output}: {done.files:,} file{'s' * (done.files != 1)} written to, {done.complete:,} complete, "
-          f"{done.events:,} events, {done.bytes:,} bytes;{place or ' the source has nothing'}")
+    ARCHIVED.show(done)

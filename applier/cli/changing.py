@@ -21,6 +21,7 @@ def changes(*, output: str, **arguments: Any) -> None:
                         --tables shop.orders --output /lake/orders
     """
     from applier.api.calls.job_options import options_of
+    from applier.cli.output.written import CHANGES_WRITTEN
     from applier.cli.terminal import print_note, progress
     from applier.engine import compiling
     from applier.io.printable import standard_output
@@ -42,7 +43,7 @@ def changes(*, output: str, **arguments: Any) -> None:
     for note in written.notes:
         print_note(note)
     if output != STDOUT:
-        print(f"{output}: {sum(written.rows.values()):,} changes of {len(written.rows):,} tables")
+        CHANGES_WRITTEN.show(output, written)
 
 
 def _follow(output: str, arguments: dict[str, Any]) -> None:
@@ -52,13 +53,13 @@ def _follow(output: str, arguments: dict[str, Any]) -> None:
     from applier.api.calls.job_options import options_of
     from applier.api.following import follow_options
     from applier.cli.loudness import Loudness, chosen
+    from applier.cli.output.written import BATCH_WRITTEN
     from applier.cli.terminal import print_note
     from applier.io.ending import Ending
     from applier.io.printable import standard_output
     from applier.io.progress import Silent
     from applier.jobs.change_files.job import STDOUT, write_followed
     from applier.jobs.changes.follow.following import follow
-    from applier.jobs.summary.words import counted
 
     class Notes(Silent):
         def note(self, text: str) -> None:
@@ -80,5 +81,4 @@ def _follow(output: str, arguments: dict[str, Any]) -> None:
         for note in written.notes if chosen() >= Loudness.VERBOSE else ():
             print_note(note)
         if output != STDOUT:
-            print(f"batch {batch.number} up to {batch.position}: {counted(sum(written.rows.values()), 'change')} of "
-                  f"{counted(len(written.rows), 'table')}", flush=True)
+            BATCH_WRITTEN.show(batch, written)

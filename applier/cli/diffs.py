@@ -24,7 +24,7 @@ def diff(*, format: str, definitions: bool, output: str | None, rows: int, **arg
                      --stop-datetime '2026-03-14 10:30:00'
     """
     from applier.api.diffing import diff as find
-    from applier.cli.output.differences import print_diff, print_repair, write_parquet
+    from applier.cli.output.differences import DIFFERENCES, print_repair, write_parquet
     from applier.cli.terminal import progress
     from applier.errors import UsageError
     from applier.io.disk.new_files import new_output
@@ -40,7 +40,7 @@ def diff(*, format: str, definitions: bool, output: str | None, rows: int, **arg
         if format == "parquet":
             write_parquet(found, str(output))
     if format in ("table", "parquet"):
-        print_diff(found, rows if format == "table" else 0)
+        DIFFERENCES.show(found, rows if format == "table" else 0)
         return
     repair = found.repair(definitions=definitions) if format == "sql" else None
     parts = found.json_lines() if repair is None else repair.statements()

@@ -18,12 +18,12 @@ def import_(**arguments: Any) -> None:
         applier replay --base /lake/base --binlogs /backup --output /lake/now
     """
     from applier.api.dumping import import_dump
-    from applier.cli.output.status import print_imported
+    from applier.cli.output.status import IMPORTED
     from applier.cli.terminal import progress
 
     with progress() as watcher:
         imported = import_dump(**arguments, progress=watcher)
-    print_imported(imported.report)
+    IMPORTED.show(imported.report)
 
 
 @verb(EXPORT)
@@ -39,10 +39,10 @@ def export(*, snapshot: str, output: str, as_of: str | None, no_data: bool, data
     """
     from applier.api.dumping import export as write
     from applier.api.snapshots import Snapshot
-    from applier.cli.output.status import print_exported
+    from applier.cli.output.written import EXPORTED
     from applier.cli.terminal import progress
 
     with progress() as watcher:
         files = write(snapshot if as_of is None else Snapshot(snapshot, as_of), output, definitions=not data_only,
                       rows=not no_data, **arguments, progress=watcher)
-    print_exported(output, sum(file.rows for file in files), len(files), sum(file.bytes for file in files))
+    EXPORTED.show(output, files)

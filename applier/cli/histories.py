@@ -18,7 +18,8 @@ def history(*, table: str, key: tuple[str, ...] | None, output: str | None, stat
     """
     from applier.api.calls.change_logs import opened
     from applier.api.calls.job_options import options_of
-    from applier.cli.output.versions import print_versions
+    from applier.cli.output.versions import ROW_VERSIONS
+    from applier.cli.output.written import VERSIONS_WRITTEN
     from applier.cli.terminal import print_note, progress
     from applier.jobs.history.job import row_history
     from applier.jobs.on_engine import histories
@@ -36,8 +37,8 @@ def history(*, table: str, key: tuple[str, ...] | None, output: str | None, stat
             made = histories.write(found, options_of(HistoryFilesOptions, HISTORY, arguments, inputs=found.places,
                                                      output=output), watcher)
     if output is not None:
-        print(f"{output}: {made.rows:,} versions until {made.position}")
+        VERSIONS_WRITTEN.show(output, made)
     else:
-        print_versions(found, f"no version of a row with the key {','.join(key or ())}")
+        ROW_VERSIONS.show(found, f"no version of a row with the key {','.join(key or ())}")
     for note in found.notes:
         print_note(note)

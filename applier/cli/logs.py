@@ -57,7 +57,7 @@ def index(*, binlogs: list[str] | None, directory: str | None, keys: Keys | None
     """
     from applier.api.calls.job_options import logs
     from applier.binlog.locating import search
-    from applier.cli.output.located import print_indexed
+    from applier.cli.output.written import INDEXED
     from applier.cli.terminal import progress
     from applier.engine import compiling
 
@@ -68,7 +68,7 @@ def index(*, binlogs: list[str] | None, directory: str | None, keys: Keys | None
     with progress() as watcher:
         compiling.ensure("outline", watcher)
         indexed = search.index(archive, watcher)
-    print_indexed(indexed)
+    INDEXED.show(indexed)
 
 
 @verb(EXPLAIN)

@@ -1,14 +1,9 @@
 """`applier publish`: publish a snapshot's tables in a lake."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from applier.cli.application import verb
 from applier.options.verbs import PUBLISH
-
-if TYPE_CHECKING:
-    from applier.jobs.publish.result import Published
 
 
 @verb(PUBLISH)
@@ -24,21 +19,6 @@ def publish(**arguments: Any) -> None:
         applier publish /lake/now --delta /lake/delta
     """
     from applier.api.publishing import publish as published
+    from applier.cli.output.written import PUBLICATION
 
-    _tell(published(**arguments))
-
-
-def _tell(published: Published) -> None:
-    from applier.cli.output.grids import Grid, result_console
-
-    grid = Grid("table", "", "files", "files new", "MB new", "files gone", less=("files gone",))
-    for table in published.tables:
-        known = f", was {table.renamed_from}" if table.renamed_from else ""
-        columns = ", its columns too" if table.columns_changed else ""
-        grid.add(table.name, table.change + known + columns, table.files, table.files_added,
-                table.bytes_added / 1e6, table.files_removed)
-    console = result_console()
-    grid.print(console)
-    how = "all tables at once" if published.together else "tables made, dropped or renamed first, then all rows at " \
-        "once" if published.rows_together else "one table after the other"
-    console.say(f"{published.catalog} stands at {published.position}, {how}, {published.seconds:.1f} s")
+    PUBLICATION.show(published(**arguments))

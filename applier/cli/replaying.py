@@ -36,14 +36,14 @@ def replay(**arguments: Any) -> None:
         from applier.engine.spark import session
 
         session.boot(options.master, options.conf)  # Java starts while other modules are imported
-    from applier.cli.output.status import print_result
+    from applier.cli.output.status import REPLAYED
     from applier.cli.terminal import progress
     from applier.jobs.on_engine import replaying
 
     with progress() as watcher:
         results = replaying.replay(options, watcher)
     for result in results:
-        print_result(result)
+        REPLAYED.show(result)
 
 
 def _options(arguments: dict[str, Any]) -> ReplayOptions:

@@ -1,20 +1,27 @@
 """`applier status`, `report`, `views`: what a snapshot contains, how it was made, and ways to read it."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from applier.cli.application import verb
 from applier.errors import UsageError
 from applier.options.verbs import REPORT, STATUS, VIEWS
 
+if TYPE_CHECKING:
+    from applier.jobs.compare import Comparison
+
 
 @verb(STATUS)
-def status(*, snapshot: str | None, as_of: str | None, definitions: bool, json: bool, **published: Any) -> None:
+def status(*, snapshot: str | None, as_of: str | None, binlogs: list[str] | None, definitions: bool, json: bool,
+           keys: Any, **published: Any) -> None:
     """Print the position of a snapshot and its tables; or the position of published tables, and the Iceberg
     snapshot or Delta version of each.
 
     Checks that a snapshot's files exist and have the right size and number of rows; `verify` reads them.
 
         applier status /lake/shop --as-of '2026-03-14 10:30:00'
+        applier status /lake/shop --binlogs /backup/binlogs
         applier status --delta /lake/delta --as-of binlog.000003:1234
     """
     from applier.cli.output.status import SNAPSHOT
@@ -22,6 +29,8 @@ def status(*, snapshot: str | None, as_of: str | None, definitions: bool, json: 
     from applier.snapshot.files.checks import check_footers
     from applier.snapshot.files.shards import columns_of
 
+    if snapshot is None and binlogs:
+        raise UsageError("--binlogs needs a snapshot to compare with", hint="name a snapshot or a lake")
     if snapshot is None:
         _print_published(json, as_of=as_of, **published)
         return
@@ -29,8 +38,20 @@ def status(*, snapshot: str | None, as_of: str | None, definitions: bool, json: 
         raise UsageError("both a snapshot and published tables are given",
                          hint="name a snapshot or a lake, or give --iceberg or --delta, with --tables")
     loaded = manifest.load(version_of(snapshot, as_of))
-    SNAPSHOT.print(json, loaded, definitions)
+    SNAPSHOT.print(json, loaded, definitions, _compared(loaded.uri, binlogs, keys) if binlogs else None)
     check_footers(loaded.root, [columns_of(files) for table in loaded.tables for files in table.lists])
+
+
+def _compared(uri: str, binlogs: list[str], keys: Any) -> Comparison:
+    from applier.api.calls.job_options import logs
+    from applier.cli.terminal import progress
+    from applier.engine import compiling
+    from applier.io.encryption.keys import Keys
+    from applier.jobs.compare import compare
+
+    with progress() as watcher:
+        compiling.ensure("outline", watcher)
+        return compare(uri, logs({"binlogs": binlogs, "keys": keys}), Keys())
 
 
 def version_of(uri: str, as_of: str | None) -> str:

@@ -9,7 +9,6 @@ from applier.options.verbs import SYNC
 
 if TYPE_CHECKING:
     from applier.jobs.sync.job import SyncOptions
-    from applier.jobs.sync.round import Round
 
 
 @verb(SYNC)
@@ -34,6 +33,7 @@ def _follow(options: SyncOptions, as_json: bool) -> None:
     """Do rounds, printing one line each, until a signal ends it."""
     import signal
 
+    from applier.cli.output.written import ROUND
     from applier.io.ending import Ending
     from applier.jobs.sync.job import sync as followed
 
@@ -41,39 +41,4 @@ def _follow(options: SyncOptions, as_json: bool) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, ending.ask)
     for done in followed(options, ending):
-        if as_json:
-            _print_document(done)
-        else:
-            _print_line(done)
-
-
-def _print_document(done: Round) -> None:
-    import json
-
-    print(json.dumps({"at": _now()} | done.document()), flush=True)
-
-
-def _print_line(done: Round) -> None:
-    from applier.cli.loudness import Loudness, chosen
-    from applier.cli.terminal import print_error
-    from applier.io.printable import printable
-    from applier.jobs.summary.words import counted
-
-    if done.error is not None:
-        print_error(done.error)
-        return
-    parts = [counted(done.changes, "change"), f"{counted(done.files_written, 'file')} written",
-             f"{done.files_kept:,} kept"] if done.is_new else ["nothing new"]
-    parts += [f"published in {published.catalog}" for published in done.published]
-    parts += [f"{counted(done.expired, 'version')} expired"] if done.expired else []
-    parts += [f"{done.seconds:.1f} s"] + ([] if done.lag is None else [f"lag {done.lag:.1f} s"])
-    for note in done.notes if chosen() >= Loudness.VERBOSE else ():
-        print(printable(f"{_now()} {note}"))
-    print(printable(f"{_now()} version {done.version} at {done.position}: {', '.join(parts)}"), flush=True)
-
-
-def _now() -> str:
-    """Return the local time for a log line."""
-    from datetime import datetime
-
-    return datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+        ROUND.print(as_json, done)

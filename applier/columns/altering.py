@@ -81,7 +81,7 @@ class _Clauses:
         self.checks_new = [check for meaning, check in checks[1].items() if meaning not in checks[0]]
 
     def dropped(self) -> Iterator[str]:
-        """What may be in the way of rows, or of a key that goes."""
+        """Yield the objects that may conflict with rows, or with a key that is dropped."""
         yield from (f"DROP FOREIGN KEY {quote_name(one.name)}" for one in self.foreign_gone)
         what = "CONSTRAINT" if self.before.flavour == "mariadb" else "CHECK"
         yield from (f"DROP {what} {quote_name(one.name)}" for one in self.checks_gone)
@@ -98,7 +98,7 @@ class _Clauses:
         yield from _drop(key for key in self.gone if key.kind != "unique")
 
     def columns(self) -> Iterator[str]:
-        """Columns that are other ones, or in another place."""
+        """Yield columns that differ, or have another position."""
         moves = [folded(one.name) for one in self.before.columns] != [folded(one.name) for one in self.after.columns]
         previous = ""
         for old, new in self._pairs():
@@ -115,7 +115,7 @@ class _Clauses:
         yield from self.foreign_new
 
     def lost(self) -> Iterator[str]:
-        """What goes, for people."""
+        """Yield the data that is lost, for people."""
         yield from (f"key {key.name}" for key in self.gone)
         yield from (f"foreign key {one.name}" for one in self.foreign_gone)
         yield from (f"CHECK {one.name}" for one in self.checks_gone)

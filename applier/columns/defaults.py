@@ -154,7 +154,7 @@ _BY_BYTES = re.compile(r"(_FORMAT|\b(CONV|BIN|OCT))\s*\(", re.IGNORECASE)
 _BY_BYTES_IN_DOCUMENTS = re.compile(
     r"\bJSON_.*\b((HEX|FORMAT|SPACE|DAYNAME|MONTHNAME|ADDTIME|SUBTIME|TIMESTAMPADD|SOUNDEX|TO_BASE64|INET6?_NTOA|CHARSET|"
     r"COLLATION)\s*\(|INTERVAL\b)", re.IGNORECASE | re.DOTALL)
-"""Functions whose text documents take byte by byte, as it is in the table's character set."""
+"""Functions whose text documents take byte by byte, in the table's character set."""
 
 
 def generated_values(column: Column, definition: TableDefinition, values: Stored, n: int,
@@ -232,7 +232,7 @@ def row_columns(definition: TableDefinition, values: Stored, n: int, session: Se
 
 
 def _nothing(column: Column, flavour: str) -> pa.Scalar:
-    """What a NOT NULL column takes instead of a NULL."""
+    """Return the value that a NOT NULL column takes instead of a NULL."""
     return pa.scalar("") if column.type.base == "enum" and flavour == "mysql" else implicit_scalar(column.type, flavour)
 
 

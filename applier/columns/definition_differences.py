@@ -34,13 +34,13 @@ from applier.sql.same_expressions import literal_of, normal_form, same_expressio
 
 _ZEROFILL_WIDTHS = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
 _SHOWN_AS_ZERO = frozenset({"PACK_KEYS", "STATS_PERSISTENT", "STATS_AUTO_RECALC", "TRANSACTIONAL", "PAGE_COMPRESSED"})
-"""Options for which 0 is not what is so without them."""
+"""Options for which 0 differs from the absence of the option."""
 _MOST_ZONE_SECONDS, _ZONE_STEP = 14 * 3600, 900
 """Time zones are so far from UTC at the most, in steps of a quarter of an hour."""
 
 
 def differences(before: TableDefinition, after: TableDefinition) -> tuple[str, ...]:
-    """What differs, for people, a text for each column, key and option; none if both mean the same."""
+    """Return the differences, for people, a text for each column, key and option; none if both mean the same."""
     return (*_of_columns(before, after), *_of_keys(before, after), *_of_foreign_keys(before, after),
             *_of_checks(before, after), *_of_options(before, after))
 
@@ -105,7 +105,7 @@ def _same_default(old: Column, new: Column, before: TableDefinition, after: Tabl
             pass  # a function that is not computed
         else:
             return bool(values[0].equals(values[1])) or (
-                new.type.base == "float" and len({f"{value.as_py():.6g}" for value in values}) == 1)  # as it is shown
+                new.type.base == "float" and len({f"{value.as_py():.6g}" for value in values}) == 1)  # as shown
     return same_expressions(_sql(one), _sql(other))
 
 
@@ -268,8 +268,8 @@ def _of_options(before: TableDefinition, after: TableDefinition) -> Iterator[str
 
 
 def shown_options(definition: TableDefinition) -> dict[str, str]:
-    """The options as SHOW CREATE TABLE has them: without those that say what is so without them, as DYNAMIC rows of
-    InnoDB, which is what innodb_default_row_format says."""
+    """Return the options as in SHOW CREATE TABLE: without those that repeat the default, as DYNAMIC rows of InnoDB, the
+    usual innodb_default_row_format."""
     return {name: _shown(value) if TABLE_OPTIONS[name] == TEXT else value.upper()
             for name, value in definition.options
             if value.upper() not in ("DEFAULT", "DYNAMIC") and (value != "0" or name in _SHOWN_AS_ZERO)}

@@ -2,7 +2,7 @@
 generated columns that may be missing in the log's images.
 
 Inserts give them the table's default, and updates leave them alone; but a STORED generated column follows the row, and
-AUTO_INCREMENT numbers the rows as they are inserted.
+AUTO_INCREMENT numbers the rows in the order of insertion.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ExtraColumns:
 
     @property
     def changes_rows(self) -> bool:
-        """Whether rows get values that depend on other rows, or on more than what changed of them."""
+        """True if rows get values that depend on other rows, or on more than the changed values."""
         return self._numbered is not None or bool(self._generated)
 
     def numbers(self, base: pa.Table, given: int) -> RowNumbers | None:
@@ -106,7 +106,7 @@ def _is_of(part: KeyPart, column: str) -> bool:
 
 
 class RowNumbers:
-    """AUTO_INCREMENT for rows of a log that lacks the column: each inserted row gets the next number."""
+    """AUTO_INCREMENT for rows of a log that does not have the column: each inserted row gets the next number."""
 
     def __init__(self, column: Column, base: pa.Table, given: int):
         self._name, self._base_rows = column.name, base.num_rows

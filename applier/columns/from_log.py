@@ -1,9 +1,9 @@
 """Makes a table's definition from a TABLE_MAP event with full metadata (binlog_row_metadata=FULL).
 
 The log has the columns' names, types, character sets, nullability and visibility, the labels of ENUM and SET, and the
-primary key, or the unique key that a server uses as one. It lacks other keys, defaults, the digits of a DOUBLE(M,D),
-and which columns are generated; a MariaDB log also lacks visibility, INET4, INET6 and UUID look like BINARY there, and
-JSON like LONGTEXT.
+primary key, or the unique key that a server uses as one. It does not have other keys, defaults, the digits of a
+DOUBLE(M,D), nor which columns are generated; a MariaDB log does not have visibility, either, INET4, INET6 and UUID look
+like BINARY there, and JSON like LONGTEXT.
 
 Source: MySQL source documentation, class Table_map_event ("optional metadata fields").
 """
@@ -157,7 +157,7 @@ def _bit(bits: bytes, number: int) -> int:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A packed integer and the place after it."""
+    """Return a packed integer and the offset after it."""
     first = data[at]
     if first < 251:
         return first, at + 1

@@ -4,14 +4,14 @@ A snapshot has no VIRTUAL columns, images may not have generated ones, and the l
 has a column that is generated on the source, too, its value is the row's.
 
 A MySQL replica computes a generated column of the resulting row if the image has any column that it depends on,
-whatever the image has of the column itself (seen on 9.7). That is the same value, unless the replica's table is not the
-source's: in a table that was given, it counts. For an insert the replica uses the image and defaults; for an update,
-the image and the row that is found. An expression whose text depends on the sql_mode of the session that opened the
-table is not computed where images have its value.
+whatever value the image has for the column itself (seen on 9.7). That is the same value, unless the replica's table
+differs from the source's, as a table given by the user may. For an insert the replica uses the image and defaults; for
+an update, the image and the row that is found. An expression whose text depends on the sql_mode of the session that
+opened the table is not computed where images have its value.
 
-MariaDB takes what images have. What they lack depends on the version (FormatDescription.computes_omitted): 10.11 logs
-generated columns in all images, and a replica takes NULL for what an insert's image lacks and keeps the row's value for
-an update's; 11.8 leaves them out of updates and REPLACE, and a replica computes them as MySQL's does. A replica
+MariaDB takes the values of images. Which values these omit depends on the version (FormatDescription.computes_omitted):
+10.11 logs generated columns in all images, and a replica takes NULL if an insert's image omits one and keeps the row's
+value for an update; 11.8 omits them in updates and REPLACE, and a replica computes them as MySQL's does. A replica
 computes columns that the log does not have at all.
 """
 
@@ -89,7 +89,7 @@ class Completed:
 
 class AfterImages:
     """The after-images of a batch, as far as they describe the resulting rows. `decoded` has the values of the log's
-    columns and which rows lack them (image_values.Rows), by number; `inserted` marks images of inserts,
+    columns and the rows without them (image_values.Rows), by number; `inserted` marks images of inserts,
     `computes_omitted` those whose missing generated columns a replica of the source's version computes;
     `takes_generated`: a generated column has the value that an image has of it."""
 
@@ -160,10 +160,10 @@ class AfterImages:
         return np.zeros(len(self._inserted), np.bool_)
 
     def _takes_what_is_there(self, number: int) -> bool:
-        """True if a replica takes images' values of a generated column, and NULL if an insert's image lacks it.
+        """True if a replica takes images' values of a generated column, and NULL if an insert's image omits one.
 
-        MariaDB does, except for a STORED column that the log lacks: it does not maintain a unique key over a VIRTUAL
-        column that images lack, and the key's index is corrupt then (seen on 10.11).
+        MariaDB does, except for a STORED column that the log does not have: it does not maintain a unique key over a
+        VIRTUAL column that images omit, and the key's index is corrupt then (seen on 10.11).
         """
         return self._definition.flavour == "mariadb" and (
             number in self._decoded or self._definition.columns[number].generated == "virtual")
@@ -172,7 +172,7 @@ class AfterImages:
         return is_computable(self._definition.columns[number], self._definition)
 
     def _of_image(self, number: int) -> tuple[pa.Array, np.ndarray]:
-        """A column's values in the images, and which rows lack it there."""
+        """Return a column's values in the images, and the rows without it there."""
         if number not in self._decoded:
             return pa.nulls(len(self._inserted), arrow_type(self._definition.columns[number].type)), ~self._none
         values, absent = self._decoded[number]
@@ -198,7 +198,8 @@ class AfterImages:
         return ~_any([self._none, *(~self._is_known(source) for source in self._sources(number))])
 
     def _is_known(self, number: int) -> np.ndarray:
-        """Which images determine the row's value of a column; an insert's that lacks it does by the default."""
+        """Return which images determine the row's value of a column; an insert's without the column does so by the
+        default."""
         column = self._definition.columns[number]
         if number not in self._decoded:
             if column.generated:
@@ -276,8 +277,9 @@ def source_numbers(column: Column, definition: TableDefinition) -> list[int]:
 
 
 def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]:
-    """The STORED columns, by number, that a replica computes if an image has any of these columns: MySQL's does so
-    whatever the image has of the generated one, MariaDB's if it lacks it (FormatDescription.computes_omitted)."""
+    """Return the STORED columns, by number, that a replica computes if an image has any of these columns: MySQL's does
+    so regardless of the image's generated value, MariaDB's if the image does not have it
+    (FormatDescription.computes_omitted)."""
     return {number: _made_of(column, definition) for number, column in enumerate(definition.columns)
             if column.generated == "stored" and (
                 definition.flavour == "mariadb" or not depends_on_escapes(column.expression or ""))}
@@ -297,7 +299,7 @@ def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:
 
 
 def _any(masks: list[np.ndarray]) -> np.ndarray:
-    """Where one of these masks, of which there is one at least, is set."""
+    """Return where one of these masks, at least one, is set."""
     found: np.ndarray = np.logical_or.reduce(masks)
     return found
 

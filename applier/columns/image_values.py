@@ -31,13 +31,13 @@ def without_nulls(values: pa.Array, column: Column, defaults: ReplicaDefaults, s
 
 def with_defaults(values: pa.Array, column: Column, defaults: ReplicaDefaults, seconds: Seconds,
                   lacking: np.ndarray) -> pa.Array:
-    """The values with a replica's defaults for rows that lack one (DEF-R1a, DEF-R1b). Raises SchemaError if a default
-    cannot be computed."""
+    """Return the values with a replica's defaults for rows without one (DEF-R1a, DEF-R1b). Raises SchemaError if a
+    default cannot be computed."""
     return _with(values, lacking, defaults.left_out(column, seconds)) if lacking.any() else values
 
 
 def absent_flags(absent: pa.BooleanArray | None) -> Rows:
-    """Which rows lack the column (ColumnBuffer.absent_rows); None if none does."""
+    """Return which rows do not have the column (ColumnBuffer.absent_rows); None if all have it."""
     flags = None if absent is None else absent.to_numpy(zero_copy_only=False)
     return flags if flags is not None and flags.any() else None
 

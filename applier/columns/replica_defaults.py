@@ -1,9 +1,9 @@
-"""Values that a replica stores if the log has none: columns that are not in an insert's image (DEF-R1a, DEF-R1b), and
-NULLs for columns that cannot be NULL.
+"""The values that a replica stores if the log has none: columns that are not in an insert's image (DEF-R1a, DEF-R1b),
+and NULLs for columns that cannot be NULL.
 
-A MySQL replica evaluates the column's default, at the event's time. For a column that an image lacks, MariaDB evaluates
-only constants: any other default is NULL there, or the implicit default of a NOT NULL column. Both evaluate all
-defaults to replace a NULL. (Seen on MySQL 9.7 and MariaDB 10.11.)
+A MySQL replica evaluates the column's default, at the event's time. For a column that an image does not have, MariaDB
+evaluates only constants: any other default is NULL there, or the implicit default of a NOT NULL column. Both evaluate
+all defaults to replace a NULL. (Seen on MySQL 9.7 and MariaDB 10.11.)
 
 Some defaults depend on the time of the event that an image comes from."""
 
@@ -46,15 +46,16 @@ class ReplicaDefaults:
         return frozenset(column.name for column in self._definition.columns if is_current_timestamp(column))
 
     def timed(self, nullable: tuple[bool, ...]) -> tuple[tuple[int, ...], bool]:
-        """Numbers of the columns whose default depends on the event's time if an image lacks them, and whether one
-        needs it instead of NULL; `nullable` marks the log's columns that may be NULL."""
+        """Return the numbers of the columns whose default depends on the event's time if an image does not have them,
+        and whether one needs it instead of NULL; `nullable` marks the log's columns that may be NULL."""
         numbers = tuple(c for c, column in enumerate(self._definition.columns) if column.name in self._instants)
         nulls = any(not self._definition.columns[number].nullable and number < len(nullable) and nullable[number]
                     for number in numbers)
         return () if self._definition.flavour == "mariadb" else numbers, nulls
 
     def left_out(self, column: Column, seconds: Seconds) -> Values:
-        """The default of a column that images, or the whole log, lack. Raises SchemaError if it cannot be computed."""
+        """Return the default of a column that images, or the whole log, do not have. Raises SchemaError if it cannot be
+        computed."""
         if self._definition.flavour == "mariadb" and (is_variable(column) or column.generated):
             return pa.scalar(None, arrow_type(column.type)) if column.nullable else self._implicit(column)
         return self._at(column, seconds()) if column.name in self._instants else self._scalar(column)
@@ -101,8 +102,7 @@ class ReplicaDefaults:
 
 
 class EventTimes:
-    """Keeps the times of images that lack a column with such a default; of all images if the time may replace a NULL.
-    """
+    """Keeps the times of images without a column with such a default; of all images if the time may replace a NULL."""
 
     def __init__(self, defaults: ReplicaDefaults, nullable: tuple[bool, ...], layouts: ImageLayouts):
         self._columns, self._all = defaults.timed(nullable)
@@ -113,7 +113,7 @@ class EventTimes:
         self._sorted: tuple[np.ndarray, np.ndarray] | None = None
 
     def remember_times(self, batch: Changes) -> None:
-        """Keep what is needed of a batch; its memory may be reused afterwards."""
+        """Keep the needed times of a batch; its memory may be reused afterwards."""
         if self._all:
             wanted = batch.images >= 0
         elif self._columns and self._lack().any():

@@ -33,7 +33,7 @@ Value = TypeVar("Value", int, bytes)
 
 @dataclasses.dataclass(frozen=True)
 class KeyOf(ABC, Generic[Encoded, Value]):
-    """What found the key, and its columns: their numbers in the definition, and their names."""
+    """The kind of the key, and its columns: their numbers in the definition, and their names."""
 
     choice: AccessPath
     columns: tuple[int, ...]
@@ -57,7 +57,7 @@ class KeyOf(ABC, Generic[Encoded, Value]):
         ascending keys; the first has no lower bound."""
 
     def of_rows(self, rows: pa.Table, table: str) -> Encoded:
-        """Encode the keys of rows of a snapshot. Raises ReplayStopped if one lacks a value in a key column; `table` is
+        """Encode the keys of rows of a snapshot. Raises ReplayStopped if a key column has no value; `table` is
         db.table."""
         for name in self.names:
             if rows.column(name).null_count:

@@ -42,12 +42,12 @@ _LONGEST = 1 << 30
 
 
 def inflate(raw: pa.Array) -> pa.Array:
-    """Values of a COMPRESSED column (wire types 140 and 141), pa.binary(), as they were.
+    """Return the plain values of a COMPRESSED column (wire types 140 and 141), pa.binary().
 
     A value is empty, or begins with a byte: 0 before the plain value; else method (8, zlib) << 4 | 8 for a deflate
-    stream without zlib's header | bytes of the length that follows, big-endian, of the value as it was.
-    Raises ArchiveError (1610) for anything else, and ArrowCapacityError where the values come to more than
-    MOST_INFLATED bytes, so that memory is bounded, however little they take compressed.
+    stream without zlib's header | bytes of the length that follows, big-endian, of the plain value. Raises ArchiveError
+    (1610) for anything else, and ArrowCapacityError if the values are more than MOST_INFLATED bytes, so that memory is
+    bounded, however little they take compressed.
     """
     values, total = [], 0
     for row, value in enumerate(raw.to_pylist()):
@@ -86,11 +86,11 @@ _UNSIGNED = {1: pa.uint8(), 2: pa.uint16(), 4: pa.uint32(), 8: pa.uint64()}  # b
 
 
 def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) -> pa.Array:
-    """The values of `raw` as `arrow_type(column.type)`, nulls kept.
+    """Return the values of `raw` as `arrow_type(column.type)`, nulls kept.
 
-    `raw` is what `layout.plan_column(wire_type, metadata)` says comes out of the log; where that is not the column's
-    type, values are converted. What is the same in a snapshot is not copied, so the result may share `raw`'s buffers.
-    Raises ArchiveError (1610), naming the column, for values that no server writes.
+    `raw` has the log's type by `layout.plan_column(wire_type, metadata)`; if that is not the column's type, values are
+    converted. Values that are the same in a snapshot are not copied, so the result may share `raw`'s buffers. Raises
+    ArchiveError (1610), naming the column, for values that no server writes.
     """
     wanted, decode = arrow_type(column.type), DECODERS[column.type.entry.family]
     # MariaDB's JSON is a LONGTEXT

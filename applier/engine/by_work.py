@@ -12,8 +12,8 @@ from applier.engine.executor import Executor, OnProgress, ThisProcess
 
 
 class ByWork:
-    """Runs tasks on threads until so much work is expected that Spark is chosen, and from then on in Spark.
-    `start_spark` is called at most once, `say` with each choice that is another one."""
+    """Runs tasks on threads until enough work is expected to choose Spark, and from then on in Spark. `start_spark` is
+    called at most once, `say` with each choice that differs from the one before."""
 
     def __init__(self, cores: int, start_spark: Callable[[], Executor], say: Callable[[str], None]):
         self._executor: Executor = ThisProcess(cores)

@@ -11,13 +11,13 @@ from typing import NamedTuple, Protocol
 from applier.io.resolver import is_far
 
 SPARK_STARTS_SECONDS = 6.0
-"""CPU that Spark takes besides the work, from its start to its end: 5.5 to 6 s, measured in local[2] with nothing to
-do."""
+"""The CPU that Spark takes besides the work, from its start to its end: 5.5 to 6 s, measured in local[2] with nothing
+to do."""
 
 
 class Places(Protocol):
-    """The options of a job that decide where it runs: the engine that is asked for, Spark's master and settings, and
-    what is read and written."""
+    """The options of a job that decide where it runs: the requested engine, Spark's master and settings, and its inputs
+    and outputs."""
 
     @property
     def engine(self) -> str: ...
@@ -41,7 +41,7 @@ class Choice(NamedTuple):
 
 
 def choose(options: Places) -> Choice:
-    """Choose by what is asked for: an engine, a Spark master, and places that are read and written."""
+    """Choose by the options: an engine, a Spark master, and the locations that are read and written."""
     if options.engine != "auto":
         return Choice(options.engine)
     if options.master is not None:
@@ -58,7 +58,7 @@ def choose_by_work(core_seconds: float) -> Choice:
 
 
 def spark_is_installed() -> bool:
-    """Return whether Spark could be imported. It is an extra, as it is most of what an installation weighs."""
+    """Return whether Spark could be imported. It is an extra, since it is most of the size of an installation."""
     return importlib.util.find_spec("pyspark") is not None
 
 

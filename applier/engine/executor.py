@@ -29,7 +29,8 @@ OnProgress = Callable[[int, int], None]
 Item = TypeVar("Item")
 
 COPIES_PART = 4
-"""Of what is free on the disk, one part of so many may have copies of far files: each is fetched once a run."""
+"""The part (one of this many) of the free disk space that copies of remote files may take: each is fetched once per
+run."""
 ROWS_LEFT_BYTES = 128 << 20
 """Of rows in Arrow's memory: where a task leaves more, garbage is collected."""
 
@@ -68,7 +69,7 @@ class Executor(Protocol):
 
 class ThisProcess:
     """Runs tasks on threads of this process, `cores` at a time, and so needs no Java. Memory is bounded as on Spark:
-    `cores` tasks hold what the plan lets a task hold, and what is shuffled beyond SPILL_BYTES a core lies in a file."""
+    `cores` tasks hold what the plan lets a task hold, and shuffled data beyond SPILL_BYTES per core is in a file."""
 
     on_one_disk = True
     has_late_attempts = False
@@ -110,8 +111,8 @@ class ThisProcess:
 
 
 def _collecting(function: Callable[[Item], TaskOutcome]) -> Callable[[Item], TaskOutcome]:
-    """The function, after which its rows go: what a task makes refers to one another, and Python's collector counts
-    objects, of which there are few, and not their bytes."""
+    """Return the function, with a garbage collection after it: the objects of a task refer to one another, and Python's
+    collector counts objects, of which there are few, and not their bytes."""
 
     def run(item: Item) -> TaskOutcome:
         try:
@@ -125,8 +126,8 @@ def _collecting(function: Callable[[Item], TaskOutcome]) -> Callable[[Item], Tas
 
 def outline_all(tasks: Sequence[OutlineTask], cores: int = 1,
                 on_progress: OnProgress = lambda *_: None) -> list[Outline]:
-    """Outline files, on so many threads; far ones on as many as there may be requests, which take longer than the work.
-    Raises ArchiveError."""
+    """Outline files on several threads; remote ones with as many threads as there may be requests, which take longer
+    than the work. Raises ArchiveError."""
     threads = max(cores, REQUESTS) if any(is_far(task.uri) for task in tasks) else cores
     return map_on_threads(outline, tasks, threads, on_progress)
 

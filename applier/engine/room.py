@@ -17,8 +17,8 @@ MEMBERSHIP, GROUPS = "/proc/self/cgroup", Path("/sys/fs/cgroup")
 
 
 def room_for_pass(on_one_disk: bool) -> int:
-    """The bytes of log whose outlines and plans fit in memory, and, where all tasks leave them `on_one_disk`, whose
-    changes fit in half of what is free there."""
+    """Return the bytes of log whose outlines and plans fit in memory, and, if all tasks leave them `on_one_disk`, whose
+    changes fit in half of the free space there."""
     memory = memory_bytes() * LOG_BYTES_A_BYTE
     if not on_one_disk:
         return max(LEAST_BYTES, memory)
@@ -55,5 +55,5 @@ def spilling_directory() -> str:
 
 
 def free_bytes(directory: str) -> int:
-    """What is free on the disk of a directory. Errors: OSError."""
+    """Return the free bytes of the disk of a directory. Errors: OSError."""
     return shutil.disk_usage(directory).free

@@ -13,7 +13,7 @@ import pyarrow as pa
 from applier.io.disk.temporary import spill_directory
 
 SPILL_BYTES = 64 << 20
-"""What a task holds of its unit's payloads in memory before it spills them to a file."""
+"""The most bytes of its unit's payloads that a task holds in memory before it spills them to a file."""
 
 
 class Arrivals(Protocol):

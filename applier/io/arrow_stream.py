@@ -20,7 +20,7 @@ _STREAM = b"arrow_array_stream"
 _MOST_TEXTS = 64
 _TRACEBACK = b". Detail: Python exception:"
 _UNKNOWN = b"Unknown error: "
-"""What pyarrow puts behind and before the text of an error that is none of its own."""
+"""The text that pyarrow puts before an error that is not its own, and what separates them."""
 
 
 class _Stream(ctypes.Structure):

@@ -28,12 +28,12 @@ from applier.io.plain_stream import READ_BYTES, PlainStream
 from applier.io.relayed import RelayedStream
 
 MOST_BYTES = 64 << 30
-"""What a copy has at most: no server writes such binlogs, so it is something else that unpacks to so much."""
+"""The most bytes of a copy: no server writes such binlogs, so another kind of file unpacks to more."""
 _OpenStream = Callable[[], PlainStream | RelayedStream]
 _PAUSE = 0.01
-"""Seconds at most, between attempts to be the one who makes a copy."""
+"""The longest pause in seconds between attempts to make a copy."""
 FREE_PART = 8
-"""Of what is free on the disk, one part of so many stays free."""
+"""One part of this many of the free disk space stays free."""
 
 
 @dataclass(frozen=True)
@@ -56,64 +56,62 @@ class Copy:
 def copy_of(name: str, open_stream: _OpenStream) -> Copy:
     """The copy of this name, made of a stream where nobody here has it. Errors: those of the stream, OSError (ENOSPC
     where the disk has no room for it), ArchiveError for more than MOST_BYTES."""
-    directory = _directory()
-    while directory is not None:
-        path = f"{directory}/{name}"
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        except FileNotFoundError:  # the last one who used it removed the directory
-            directory = _directory()
-            continue
-        try:
-            if _is_whole(descriptor, path, open_stream):
-                return Copy(descriptor, path)
-        except BaseException as error:
-            os.close(descriptor)
-            if not isinstance(error, _NoLocksError):
-                raise
-            _remove(path)
-            directory = None
-        else:
-            os.close(descriptor)
+    shared = _shared(name, os.O_RDONLY, lambda descriptor, path: _is_whole(descriptor, path, open_stream))
+    if shared is not None:
+        return shared
     with tempfile.TemporaryFile(prefix="binlog-", dir=temporary_directory()) as file:
         _write(file, open_stream)
         return Copy(os.dup(file.fileno()), None)
 
 
 def sparse_copy(name: str, n_bytes: int) -> Copy:
-    """The copy of this name, of so many bytes, which its users fill. Its descriptor can write; what nobody has written
-    is zeros, and takes no room. Errors: OSError."""
-    directory = _directory()
-    while directory is not None:
-        path = f"{directory}/{name}"
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        except FileNotFoundError:  # the last one who used it removed the directory
-            directory = _directory()
-            continue
-        try:
-            _lock(descriptor, fcntl.LOCK_SH)
-            if os.fstat(descriptor).st_nlink:
-                if os.fstat(descriptor).st_size != n_bytes:
-                    _remove_unused(directory)
-                    os.ftruncate(descriptor, n_bytes)
-                return Copy(descriptor, path)
-        except _NoLocksError:
-            _remove(path)
-            directory = None
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
+    """Return the copy of this name, with this many bytes, which its users fill. Its descriptor can write; unwritten
+    parts are zeros, and take no room. Errors: OSError."""
+    def is_sized(descriptor: int, path: str) -> bool:
+        _lock(descriptor, fcntl.LOCK_SH)
+        if not os.fstat(descriptor).st_nlink:
+            return False
+        if os.fstat(descriptor).st_size != n_bytes:
+            _remove_unused(os.path.dirname(path))
+            os.ftruncate(descriptor, n_bytes)
+        return True
+
+    shared = _shared(name, os.O_RDWR, is_sized)
+    if shared is not None:
+        return shared
     with tempfile.TemporaryFile(prefix="binlog-", dir=temporary_directory()) as file:
         os.ftruncate(file.fileno(), n_bytes)
         return Copy(os.dup(file.fileno()), None)
 
 
+def _shared(name: str, access: int, is_ready: Callable[[int, str], bool]) -> Copy | None:
+    """The copy of this name that the user's processes share, opened with this access; None where there cannot be one.
+    `is_ready` locks the file of a descriptor and a path, and returns False if another process has removed it."""
+    directory = _directory()
+    while directory is not None:
+        path = f"{directory}/{name}"
+        try:
+            descriptor = os.open(path, access | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except FileNotFoundError:  # the last user removed the directory
+            directory = _directory()
+            continue
+        try:
+            if is_ready(descriptor, path):
+                return Copy(descriptor, path)
+        except BaseException as error:
+            os.close(descriptor)
+            if not isinstance(error, _NoLocksError):
+                raise
+            _remove(path)
+            return None
+        os.close(descriptor)
+    return None
+
+
 @contextmanager
 def turn(path: str) -> Iterator[None]:
-    """Wait until no other thread or process is within the same turn, which has the path of a file that is there as long
-    as somebody is."""
+    """Wait until no other thread or process is in the same turn, which is named by the path of a file that exists as
+    long as one is."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError:  # without it, something is only fetched twice
@@ -139,7 +137,7 @@ def _is_whole(descriptor: int, path: str, open_stream: _OpenStream) -> bool:
         _lock(descriptor, fcntl.LOCK_SH)  # waits for its maker
         if not os.fstat(descriptor).st_nlink or _is_read_only(descriptor):
             break
-        # who waited here would wait for the users of a copy that another one has made meanwhile
+        # a waiter here would wait for the users of a copy that another process has made meanwhile
         if not _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB):
             time.sleep(random.uniform(0, _PAUSE))
         elif os.fstat(descriptor).st_nlink and not _is_read_only(descriptor):

@@ -38,13 +38,13 @@ from keysearch.addresses import address_of
 MOST_SHARED = 16
 """Mappings of local files kept for the next task of the same process. One in use lives on when it falls out."""
 KEPT_BYTES = 4 << 30
-"""Of copies, what is kept for the next task of the same process, unless it says otherwise (keep_copies)."""
+"""The bytes of copies that are kept for the next task of the same process, unless it says otherwise (keep_copies)."""
 _FILES_A_COPY = 4
 """A process keeps copies as long as they take no more than half of the files that it may have open: each takes two."""
 _FIRST_READ = 8192
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _REMEMBERED = 4096
-"""Files of which it is remembered what was checked, also where they are mapped again for every task."""
+"""The number of files whose checks are remembered, also if they are mapped again for every task."""
 
 
 _Stamp = tuple[int, ...]
@@ -56,9 +56,9 @@ _Key = tuple[str, _Stamp, Keys | None, str]
 class MappedFile:
     """A file's bytes. The addresses are valid as long as this object or its array is alive.
 
-    `checked` is what was found to be as it should be (same_bytes); mappings of a local file that was not touched share
-    it. `path` and `stamp`, of which the latter has inode, size and times, tell whether it was touched. The bytes of an
-    encrypted file are plain here where it `is_decrypted`.
+    `checked` has the ranges that were verified (same_bytes); mappings of a local file that was not touched share it.
+    `path` and `stamp` (inode, size and times) tell whether it was touched. The bytes of an encrypted file are plain
+    here if it `is_decrypted`.
     """
 
     uri: str
@@ -79,7 +79,7 @@ class MappedFile:
 
     @property
     def copied_bytes(self) -> int:
-        """What it takes of this machine's disk."""
+        """The bytes that it takes of this machine's disk."""
         if self.path is not None:
             return 0
         return self.size if self.partial is None else self.partial.fetched_bytes
@@ -98,7 +98,7 @@ class MappedFile:
             return True
 
     def check_whole(self) -> None:
-        """Raises ArchiveError where bytes were read that the file does not have any more: zeros came in their place."""
+        """Raise ArchiveError if bytes were read that the file no longer has: zeros came instead."""
         if lost_pages.has_lost(self.address):
             raise ArchiveError(f"the file shrank while it was read: it had {self.size} bytes", file=self.uri,
                                hint="give files that do not change during the run")
@@ -195,13 +195,13 @@ def _shared_or(key: _Key, map_anew: Callable[[_Key], MappedFile]) -> MappedFile:
 
 
 def keep_copies(n_bytes: int) -> None:
-    """Keep so many bytes of copies in this process, or KEPT_BYTES if that is more."""
+    """Keep this many bytes of copies in this process, or KEPT_BYTES if that is more."""
     global kept_bytes
     kept_bytes = max(n_bytes, KEPT_BYTES)
 
 
 def _share_less() -> None:
-    """Stop sharing the mappings that were not used for the longest time, beyond what is kept."""
+    """Stop sharing the least recently used mappings, beyond the limit."""
     local = [key for key, mapped in _shared.items() if mapped.path is not None]
     for key in local[:max(0, len(local) - MOST_SHARED)]:
         del _shared[key]

@@ -26,7 +26,7 @@ def is_packed(location: str) -> bool:
 
 
 def packing_of(start: bytes) -> str | None:
-    """What a file with these first bytes is packed with; None if it is not packed."""
+    """Return the packing of a file with these first bytes; None if it is not packed."""
     return next((name for head, name in _STARTS.items() if start.startswith(head)), None)
 
 

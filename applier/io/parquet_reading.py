@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyarrow.dataset import ParquetFileFormat
 
 DAMAGED_PAGE = "could not verify page integrity"
-"""What Arrow's error says where a page has another checksum."""
+"""The text of Arrow's error for a page with a wrong checksum."""
 
 
 def open_parquet(source: Any, *, pre_buffer: bool = False, is_checked: bool = False,

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CHUNK_BYTES = 64 << 10
-"""What is fetched at least. Two readers of neighbouring ranges may both fetch the chunk between them."""
+"""The least that is fetched. Two readers of neighbouring ranges may both fetch the chunk between them."""
 PART_BYTES = 8 << 20
-"""What one request asks for at most."""
+"""The most bytes of one request."""
 REQUESTS = 32
 """The most requests of a process at a time."""
 
@@ -62,7 +62,7 @@ class PartialCopy:
 
     @property
     def drop(self) -> Callable[[], None]:
-        """What is to be called once the memory is not mapped any more."""
+        """Return the function to call once the memory is not mapped any more."""
         return self._copy.drop
 
     def fetch(self, start: int, end: int) -> None:

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 READ_BYTES = 8 << 20
 _FIRST_BYTES = 8192
 _HEAD_BYTES = 4096
-"""More than comes before what is encrypted."""
+"""More bytes than precede the encrypted part."""
 _XZ_MEMORY = 256 << 20
-"""What unpacking takes at most: xz -9 needs 65 MB."""
+"""The most memory for unpacking: xz -9 needs 65 MB."""
 
 
 class PlainStream:
     """The plain bytes of a file from its beginning; a context manager. Reads `buffer_bytes` of the file at a time. With
-    the keys that its location names it decrypts what `is_encrypted`. Errors: OSError, ArchiveError where what is packed
-    is damaged, and EncryptedBinlog where no key fits."""
+    the keys that its location names it decrypts a file that `is_encrypted`. Errors: OSError, ArchiveError for a damaged
+    packed file, and EncryptedBinlog if no key fits."""
 
     def __init__(self, filesystem: FileSystem, path: str, uri: str, buffer_bytes: int = READ_BYTES) -> None:
         self.uri, self.is_encrypted = uri, False
@@ -84,8 +84,8 @@ class PlainStream:
 
 
 class _Requests(io.RawIOBase):
-    """A far file from its beginning, of which the `start` is known; a request is made again where the store did not
-    answer it."""
+    """A remote file from its beginning, whose `start` is known; a request is repeated if the store did not answer
+    it."""
 
     def __init__(self, file: pa.NativeFile, uri: str, start: bytes) -> None:
         self._file, self._uri, self._at, self._start = file, uri, 0, start
@@ -102,7 +102,7 @@ class _Requests(io.RawIOBase):
 
 
 class _Unpacked:
-    """What is in a packed file."""
+    """The contents of a packed file."""
 
     def __init__(self, packed: pa.NativeFile, packing: str, uri: str, part_bytes: int) -> None:
         self._packing, self._uri = packing, uri
@@ -120,7 +120,7 @@ class _Unpacked:
 
 
 class _XzStream:
-    """What is in an .xz file: several of xz's streams may follow one another, with zeros between them. Unlike Python's
+    """The contents of an .xz file: several xz streams may follow one another, with zeros between them. Unlike Python's
     own reader, within bounds of memory. Errors: LZMAError, EOFError."""
 
     def __init__(self, packed: pa.NativeFile, part_bytes: int) -> None:

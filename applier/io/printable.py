@@ -43,7 +43,7 @@ def _escaped(char: str) -> str:
 
 
 class TerminalText:
-    """A terminal for who writes bytes to its `buffer`, such as stdout."""
+    """A terminal for callers that write bytes to its `buffer`, such as stdout."""
 
     def __init__(self, stream: TextIO) -> None:
         self.flush = stream.flush
@@ -51,8 +51,8 @@ class TerminalText:
 
 
 def standard_output() -> TextIO | TerminalText:
-    """Return stdout. What is written to its `buffer` is made printable on a terminal, and stays as in a pipe or a
-    file, where a program reads it."""
+    """Return stdout. Bytes written to its `buffer` are made printable on a terminal, and stay unchanged in a pipe or a
+    file, where a program reads them."""
     return TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
 
 
@@ -73,12 +73,12 @@ class PrintableBytes:
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
 
     def write(self, data: bytes) -> int:
-        """Write what is complete; a character may continue in the next call."""
+        """Write the complete characters; the last one may continue in the next call."""
         self._stream.write(printable(self._decoder.decode(bytes(data)), "\n\t").encode("utf-8"))
         return len(data)
 
     def flush(self) -> None:
-        """Write what is left of a character."""
+        """Write the rest of a character."""
         self._stream.write(printable(self._decoder.decode(b"", final=True), "\n\t").encode("utf-8"))
         self._stream.flush()
 

@@ -1,4 +1,4 @@
-"""What a long job reports to its watcher. The job knows this protocol, never a terminal."""
+"""The events that a long job reports to its watcher. The job knows this protocol, never a terminal."""
 
 from typing import Protocol, runtime_checkable
 

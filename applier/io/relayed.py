@@ -42,12 +42,11 @@ class RelayedPart:
 
 @dataclass(frozen=True)
 class Relayed:
-    """What a log of the source's is made of: its format description, and parts of relay logs, in order. Between the
-    first and `nothing_before` the source has no event group. `previous` are the transactions that came before: before
-    the log, or, where it `begins_late`, before its first event that is here. `sources` are the servers of all
-    transactions. Of MariaDB the replica may not have asked for ANNOTATE_ROWS, so it `lacks_annotations`.
-    A log `is_left` where a connection continues in a later one: its end may not be here, but nothing else is missing.
-    """
+    """The parts of a log of the source: its format description, and parts of relay logs, in order. Between the first
+    and `nothing_before` the source has no event group. `previous` are the transactions before: before the log, or, if
+    it `begins_late`, before its first event here. `sources` are the servers of all transactions. With MariaDB the
+    replica may not have requested ANNOTATE_ROWS, so it `lacks_annotations`. A log `is_left` if a connection continues
+    in a later one: its end may be missing here, but nothing else."""
 
     format_description: bytes
     parts: tuple[RelayedPart, ...]
@@ -60,7 +59,7 @@ class Relayed:
 
 
 class RelayedLocation(str):
-    """The location of a log of the source's, of which there is no file."""
+    """The location of a log of the source, which has no file."""
 
     relayed: Relayed
 
@@ -74,13 +73,13 @@ class RelayedLocation(str):
 
 
 def relayed_in(location: str) -> Relayed | None:
-    """What the log at a location is made of, if it is made of relay logs."""
+    """Return the parts of the log at a location, if it consists of relay logs."""
     return location.relayed if isinstance(location, RelayedLocation) else None
 
 
 def begins_late(location: str) -> bool:
-    """Return whether the log's first events are in no relay log, and it is known what came before the first one that
-    is."""
+    """Return whether the log's first events are in no relay log, although it is known which transactions precede the
+    first one that is."""
     relayed = relayed_in(location)
     return relayed is not None and relayed.begins_late and bool(relayed.previous)
 
@@ -93,7 +92,7 @@ def open_plain(location: str, buffer_bytes: int = READ_BYTES) -> PlainStream | R
 
 
 def is_relay_log(location: str) -> bool:
-    """Return whether a file is a relay log; False for what is no log. Raises ArchiveError where it cannot be read."""
+    """Return whether a file is a relay log; False if it is not a log. Raises ArchiveError if it cannot be read."""
     try:
         with open_plain(location, _START_BYTES) as stream:
             start = stream.read(_FLAGS_AT + 2)
@@ -164,7 +163,7 @@ class RelayedStream:
             yield torn
 
     def _events_of(self, part: RelayedPart, stream: PlainStream) -> Generator[bytes, None, bytes]:
-        """The events of a part, at their places. Returns what is left behind the whole ones."""
+        """Yield the events of a part, at their positions. Returns the rest behind the whole ones."""
         k, state, left, rest = self._kernels, self._state, part.end - part.start, b""
         state["checksum_bytes"] = part.checksum_bytes
         if part.connected_at is not None:

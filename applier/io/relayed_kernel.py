@@ -94,7 +94,7 @@ def _fill(state, gap, is_lost):
 
 @kernel
 def assemble(state_address):
-    """Put the events between two addresses to their places, as far as they are whole."""
+    """Put the events between two addresses at their positions, as far as they are whole."""
     state = state_at(state_address)
     least = HEADER + state.checksum_bytes
     while True:
@@ -118,7 +118,7 @@ def assemble(state_address):
             continue
         if is_unplaced:
             next_position = (state.before + size) & 0xFFFFFFFF
-        # positions past 4 GB are cut to 32 bits: the distance to what is expected tells
+        # positions beyond 4 GB are cut to 32 bits: the distance to the expected one tells
         gap = (next_position - size - state.position) & 0xFFFFFFFF
         if gap >= 0x80000000:
             state.at += size

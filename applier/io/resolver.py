@@ -1,4 +1,4 @@
-"""Resolves locations that users, dumps and archives name to a file system and a path in it: the only place for this.
+"""Resolves locations that users, dumps and archives name to a file system and a path in it: the only module that does.
 
 A location is a path of this machine, absolute or from the current directory, or a URI (s3://, gs://, abfs://, hdfs://,
 file://) as pyarrow.fs opens them. A text that begins with letters and "://" is a URI, and nothing else is.
@@ -43,10 +43,10 @@ def is_far(location: str) -> bool:
 
 
 def resolve(location: str) -> tuple["FileSystem", str]:
-    """The file system of a path or uri and the path in it, absolute, without an end slash.
+    """Return the file system of a path or uri and the path in it, absolute, without an end slash.
 
-    Errors: UsageError where no such file system is known, or it cannot be reached, for what is no path, and for a uri
-    with a password, which is not repeated.
+    Errors: UsageError if no such file system is known, or it cannot be reached, for a text that is not a path, and for
+    a uri with a password, which is not repeated.
     """
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem, LocalFileSystem
@@ -66,9 +66,9 @@ def resolve(location: str) -> tuple["FileSystem", str]:
 
 
 def _check_access(location: str, hint: str) -> None:
-    """Ask the store once a process for each bucket whether it can be reached with the credentials that are there.
-    Google's client would try for a quarter of an hour, and Azure's errors are none of a file system. Raises UsageError,
-    and StoreUnavailable for one that is busy."""
+    """Check once per process for each bucket that the store can be reached with the current credentials. Google's
+    client would try for a quarter of an hour, and Azure's errors are not those of a file system. Raises UsageError, and
+    StoreUnavailable for a busy one."""
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem
 
@@ -119,12 +119,12 @@ def is_local(filesystem: "FileSystem") -> bool:
 
 
 def absolute(location: str) -> str:
-    """The location as it is from anywhere on this machine."""
+    """Return the location in a form that is valid anywhere on this machine."""
     return location if is_uri(location) else os.path.abspath(location)
 
 
 def join(folder: str, name: str) -> str:
-    """The location of what has this path in a folder. Nothing in the path has a meaning but "/"."""
+    """Return the location of this path in a folder. Only "/" has a meaning in the path."""
     if not is_uri(folder):
         return f"{folder.rstrip('/')}/{name}" if folder else name
     place, query = divided(folder)
@@ -138,7 +138,7 @@ def folder_of(location: str) -> str:
 
 
 def divided(location: str) -> tuple[str, str]:
-    """A uri without what comes from a "?" on, and that; a path, and ""."""
+    """Return a uri without the part from a "?" on, and that part; a path, and ""."""
     place, mark, query = location.partition("?") if is_uri(location) else (location, "", "")
     return place, mark + query
 

@@ -2,9 +2,9 @@
 the way back.
 
 The types are the annotations: str, int, float, bool, bytes (as hex), None, Any, Literal, unions, tuple[X, ...],
-tuple[X, Y], list[X], dict[K, X], dataclasses, and Annotated[X, check, …], where a check is a function that returns
-what is wrong with a value, or "". A field with a default may be missing; a field that the class does not have is an
-error. A class may have a method `complaint`, which returns what is wrong between its fields, or "".
+tuple[X, Y], list[X], dict[K, X], dataclasses, and Annotated[X, check, …], where a check is a function that returns an
+error about a value, or "". A field with a default may be missing; a field that the class does not have is an error. A
+class may have a method `complaint`, which returns an inconsistency between its fields, or "".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SHOWN = 40
 _LISTS = (list, tuple)
 """As a JSON parser gives them, and as dataclasses.asdict does."""
 Check = Callable[[Any], str]
-"""A check: returns what is wrong with a value, "" if nothing is."""
+"""A check: returns an error about a value, "" for none."""
 _Parser = Callable[[Any], Any]
 
 
@@ -84,7 +84,7 @@ def loads(text: bytes) -> Any:
 
     try:
         return orjson.loads(text)
-    except ValueError as error:  # which also is a depth of more than 1,024, and what is not UTF-8
+    except ValueError as error:  # also for a depth of more than 1,024, and bytes that are not UTF-8
         raise Mismatch(f"is not JSON: {error}") from error
 
 

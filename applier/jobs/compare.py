@@ -1,14 +1,15 @@
-"""Which of two places is ahead, what each has that the other does not, and where the one behind continues in the other.
+"""Which of two states is ahead, which transactions only one of them has, and where the one behind continues in the
+other.
 
-A place is a snapshot, an archive of binlogs, or a GTID set, as @@gtid_executed of a server. GTIDs decide, as for a
-replica that attaches to a source; where one side has none, ids of groups, and then positions in files of one name."""
+A state is a snapshot, an archive of binlogs, or a GTID set, as @@gtid_executed of a server. GTIDs decide, as for a
+replica that attaches to a source; if one side has none, ids of groups, and then positions in files of one name."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from applier.binlog.archive.archive import Archive, open_archive
@@ -35,8 +36,8 @@ Relation = Literal["same", "ahead", "behind", "diverged", "unknown"]
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a place stands: its `kind` ("snapshot", "archive", "GTID set"), the position of its end, and `gtids`, the
-    transactions executed there. An archive `begins` with a file, and lacks the transactions `before` that."""
+    """The state of a snapshot, archive or GTID set (`kind`): the position of its end, and `gtids`, the transactions
+    executed there. An archive `begins` with a file, and does not contain the transactions `before` that."""
 
     place: str
     kind: str
@@ -46,7 +47,7 @@ class Standing:
     before: GtidSet = field(default_factory=GtidSet)
 
     def to_json(self) -> dict[str, Any]:
-        """The place as values of JSON."""
+        """Return the state as values of JSON."""
         at = self.position
         return {"place": self.place, "kind": self.kind, "flavour": at.flavour, "file": at.file, "offset": at.offset,
                 "gtid_set": str(self.gtids), "group_id": at.group_id, "timestamp": at.timestamp,
@@ -54,11 +55,24 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Distance:
+    """How far one place is behind an archive: the files and bytes of log to read, the transactions in it (None without
+    GTIDs), and the seconds from its last event group to the archive's, by the server's clock (None if unknown). Packed
+    files count with about the size of their logs."""
+
+    files: int = 0
+    bytes: int = 0
+    transactions: int | None = 0
+    seconds: int | None = 0
+
+
+@dataclass(frozen=True)
 class Comparison:
-    """How `a` stands to `b`: the "same", "ahead" of it, "behind" it, "diverged", as each has what the other does not,
-    or "unknown"; decided `by` GTIDs, group ids or positions. `only_a` and `only_b` are the transactions that the other
-    does not have; of MariaDB, in each domain where there are some, the last one. The place that is behind continues in
-    the archive that is ahead at `attach`; None where it cannot, and `obstacle` says why."""
+    """How `a` stands to `b`: the "same", "ahead" of it, "behind" it, "diverged", if each has transactions that the
+    other does not have, or "unknown"; decided `by` GTIDs, group ids or positions. `only_a` and `only_b` are the
+    transactions that the other does not have; of MariaDB, in each domain where there are some, the last one. The state
+    that is behind continues at `attach` in the archive that is ahead; None if it cannot, and `obstacle` says why.
+    `distance` is how far it is behind; None if that is unknown."""
 
     a: Standing
     b: Standing
@@ -68,10 +82,11 @@ class Comparison:
     only_b: GtidSet
     attach: BinlogPosition | None
     obstacle: str
+    distance: Distance | None = None
 
     @property
     def is_a_behind(self) -> bool:
-        """Whether it is `a` that may continue in `b`: of two of which none is ahead, if `b` is an archive."""
+        """Whether `a` is the one that may continue in `b`: if neither is ahead, true if `b` is an archive."""
         return self.relation == "behind" or (self.relation != "ahead" and self.b.kind == "archive")
 
     def to_json(self) -> dict[str, Any]:
@@ -79,12 +94,13 @@ class Comparison:
         at = self.attach
         return {"a": self.a.to_json(), "b": self.b.to_json(), "relation": self.relation, "by": self.by,
                 "only_a": str(self.only_a), "only_b": str(self.only_b),
-                "attach": None if at is None else {"file": at.file, "offset": at.offset}, "obstacle": self.obstacle}
+                "attach": None if at is None else {"file": at.file, "offset": at.offset}, "obstacle": self.obstacle,
+                "distance": None if self.distance is None else asdict(self.distance)}
 
 
-def compare(a: str | GtidSet, b: str | GtidSet, keys: Keys) -> Comparison:
-    """Compare two places; `keys` decrypt archives. Raises UsageError for places of different kinds of server,
-    ApplierError for one that cannot be read."""
+def compare(a: str | GtidSet, b: str | GtidSet | tuple[str, ...], keys: Keys) -> Comparison:
+    """Compare two states; `keys` decrypt archives, except for an archive that is given as a tuple of paths. Raises
+    UsageError for different kinds of server, ApplierError for an unreadable snapshot or archive."""
     (one, archive_a), (other, archive_b) = _standing(a, keys), _standing(b, keys)
     flavours = {place.position.flavour for place in (one, other)} - {UNKNOWN}
     if len(flavours) > 1:
@@ -97,15 +113,34 @@ def compare(a: str | GtidSet, b: str | GtidSet, keys: Keys) -> Comparison:
     if found.by == "positions" and found.relation == "diverged":
         return replace(found, obstacle="files of one name have other bytes")
     attach, obstacle = _attached(behind, ahead, other if found.is_a_behind else one, found.by)
-    return replace(found, attach=attach, obstacle=obstacle)
+    distance = Distance() if found.relation == "same" else None
+    if attach is not None and ahead is not None and found.relation != "diverged":
+        distance = _distance(behind, other if found.is_a_behind else one, ahead, attach)
+    return replace(found, attach=attach, obstacle=obstacle, distance=distance)
+
+
+def _distance(behind: Standing, standing: Standing, ahead: Archive, attach: BinlogPosition) -> Distance:
+    """How far a place is behind an archive, where it continues at a position of that."""
+    first, end = ahead.index_of(attach.file), standing.position
+    sizes = [file.about_bytes for file in ahead.files[first:-1]] + [end.offset]
+    sizes[0] -= attach.offset
+    own, theirs = behind.gtids, standing.gtids
+    transactions = _only(theirs, own).count if own and theirs and not theirs.domains else None
+    if own.domains and own.domains.keys() == theirs.domains.keys():  # a domain's numbers grow by one
+        transactions = sum(max(0, theirs.domains[domain][1] - own.domains[domain][1]) for domain in own.domains)
+    times = behind.position.timestamp, end.timestamp
+    seconds = None if times[0] is None or times[1] is None else max(0, times[1] - times[0])
+    return Distance(sum(size > 0 for size in sizes), sum(max(0, size) for size in sizes), transactions, seconds)
 
 
 def _server(place: Standing) -> str:
     return {"mysql": "MySQL", "mariadb": "MariaDB"}[place.position.flavour]
 
 
-def _standing(place: str | GtidSet, keys: Keys) -> tuple[Standing, Archive | None]:
-    """Where a place stands, and the archive, if it is one. Text that names no file may be a GTID set."""
+def _standing(place: str | GtidSet | tuple[str, ...], keys: Keys) -> tuple[Standing, Archive | None]:
+    """Return a state, and the archive, if it is one. Text that names no file may be a GTID set."""
+    if isinstance(place, tuple):
+        return _of_archive(", ".join(place), open_archive(place))
     if isinstance(place, str) and not os.path.exists(place):
         with suppress(UsageError):
             place = GtidSet.parse(place)
@@ -115,7 +150,10 @@ def _standing(place: str | GtidSet, keys: Keys) -> tuple[Standing, Archive | Non
     if _is_snapshot(place):
         at = manifest.load(place).position
         return Standing(place, "snapshot", at, GtidSet.parse(at.gtid_set)), None
-    archive = open_archive(list(keys.of((place,))))
+    return _of_archive(place, open_archive(list(keys.of((place,)))))
+
+
+def _of_archive(place: str, archive: Archive) -> tuple[Standing, Archive]:
     first, last = read_head(archive.files[0]), archive.files[-1]
     [outline] = ThisProcess(os.cpu_count() or 1).outline([OutlineTask(last.uri, size=last.about_bytes)],
                                                          lambda *_: None)
@@ -192,7 +230,7 @@ def _are_of_one_log(at: BinlogPosition, archive: Archive | None) -> bool:
 
 def _attached(behind: Standing, ahead: Archive | None, standing: Standing,
               by: str) -> tuple[BinlogPosition | None, str]:
-    """Where a place continues in an archive that is ahead of it, and else why it cannot."""
+    """Return where a state continues in an archive that is ahead of it, or why it cannot."""
     if ahead is None:
         return None, "only an archive has what comes next"
     if lost := _only(standing.before, behind.gtids) if by == "GTIDs" else None:
@@ -210,7 +248,7 @@ def _attached(behind: Standing, ahead: Archive | None, standing: Standing,
 
 
 def _by_gtids(position: BinlogPosition, archive: Archive) -> BinlogPosition:
-    """The place in an archive where a set is complete, found as a replay finds it. Raises ArchiveError."""
+    """Return the position in an archive where a set is complete, found as a replay finds it. Raises ArchiveError."""
     def outlined(tasks: Sequence[OutlineTask]) -> list[Any]:
         return ThisProcess(os.cpu_count() or 1).outline(list(tasks), lambda *_: None)
 

@@ -152,9 +152,12 @@ REPLACE = Option(
     "with tsv, are kept with a warning.", False, field="replaces")
 SHOWN_ROWS = Option("rows", kinds.COUNT, MAKE, "How many rows to show for each table that differs.", 20)
 TOP = Option("top", kinds.LARGEST, MAKE, "How many of the largest transactions to list.", 10)
-HEALTH = Option(
-    "health", kinds.FILES, MAKE, "Write the health to this file after each check of the archive: as JSON, or, if the "
-    "name ends in .prom, in Prometheus' text format.", (), where=Where.COMMAND_LINE)
+METRICS = Option(
+    "metrics", kinds.FILES, MAKE, "Write the figures of the run to this file when it ends, also if it fails: as JSON, "
+    "or, if the name ends in .prom, in Prometheus' text format.", ())
+LINEAGE = Option(
+    "lineage", kinds.PATH, MAKE, "Send OpenLineage events at the start and the end of the run to this http:// or "
+    "https:// URL, or append them to this file.", value="URL|FILE")
 JSON_LOG = Option("json_log", kinds.FLAG, MAKE, "Print one JSON document per round, not a line.", False,
                   where=Where.COMMAND_LINE)
 ALLOW_GROUP_ACCESS = Option(

@@ -80,6 +80,8 @@ class ReplayOptions:
     engine: str = "auto"
     master: str | None = None
     conf: tuple[tuple[str, str], ...] = ()
+    metrics: tuple[str, ...] = ()
+    lineage: str | None = None
 
     def __post_init__(self) -> None:
         if not self.binlogs:

@@ -11,6 +11,7 @@ _SERVERS = choosing.SERVER_IDS_TO_READ, choosing.IGNORE_SERVER_IDS
 FOLLOWING = (
     running.STATE, running.EVERY.of(default=1.0, command_default="1s"), choosing.UNTIL_NOW, running.BATCH_BYTES,
     reading.SOURCE_TO_COPY, reading.DEFAULTS_FILE.of(group=READ))
+_TELEMETRY = making.METRICS, making.LINEAGE
 _SPARK = running.ENGINE, running.MASTER, running.CONF_OF_SPARK
 _BASE_OF_REPLAY = reading.BASE.of("The snapshot that a replay would start from.")
 _OPTIONAL_BINLOGS = reading.BINLOGS.of(default=None)
@@ -23,7 +24,7 @@ REPLAY = Verb(
     choosing.EXCLUDE_GTIDS, *_SERVERS, running.EXEC_MODE, running.TYPE_CONVERSIONS, running.ZERO_DATES, running.WITNESS,
     running.ON_STATEMENT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE, running.LOWER_CASE_TABLE_NAMES,
     running.CHECK_FOREIGN_KEYS, making.UNSIGNED_BIGINT_AS_BASE, making.TARGET_FILE_SIZE, making.PARQUET,
-    running.PASS_BYTES, running.ROUTE, *_SPARK, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
+    running.PASS_BYTES, running.ROUTE, *_SPARK, *_TELEMETRY, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
 IMPORT = Verb(
     "import", SNAPSHOTS, "a dump becomes a snapshot", reading.DUMP, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
     reading.SCHEMA.of("CREATE TABLEs of tables whose rows are Parquet files: DUMP is then a directory of "
@@ -40,7 +41,9 @@ ARCHIVE = Verb(
                python="the directory of the archive. On an object store it gets files when they are complete, and the "
                       "last one when this function ends."),
     choosing.START_GTID, choosing.START_FILE, choosing.UNTIL_NOW.of(off="--stop-never"), making.ALLOW_GROUP_ACCESS,
-    reading.DEFAULTS_FILE.of(group=READ), running.STOPPED,
+    reading.DEFAULTS_FILE.of(group=READ), making.METRICS.of(
+        "Write the figures of the run to this file every ten seconds and at the end: as JSON, or, if the name ends in "
+        ".prom, in Prometheus' text format."), making.LINEAGE, running.STOPPED,
     running.PROGRESS.of("Called with each Step; it has a note for each file that is complete."))
 DOCTOR = Verb(
     "doctor", ARCHIVES, "what would stop a replay",
@@ -50,7 +53,8 @@ DOCTOR = Verb(
     *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
                     making.COMPACT_BUDGET, reading.BASE,
                     running.ZERO_DATES, running.WITNESS,
-                    running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, making.PARQUET, running.PROGRESS),
+                    running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, making.PARQUET, *_TELEMETRY,
+                    running.PROGRESS),
     making.JSON, running.PROGRESS, like=REPLAY, positional=2)
 REWRITE = Verb(
     "rewrite", ARCHIVES, "smaller, whole, or filtered",
@@ -158,7 +162,9 @@ STATUS = Verb(
     reading.SNAPSHOT_TO_READ.of("A snapshot made by `replay`, or a lake.", value="[SNAPSHOT]", default=None),
     choosing.AS_OF, making.ICEBERG.of("Instead of a snapshot: an Iceberg catalog, as for `publish`."),
     making.DELTA.of("Instead of a snapshot: a directory with Delta tables, as for `publish`."),
-    choosing.TABLE_NAMES.plus("With --iceberg or --delta."), choosing.IGNORE_TABLES, making.DEFINITIONS, making.JSON)
+    _OPTIONAL_BINLOGS.of("With SNAPSHOT: an archive; also print how far the snapshot is behind it."),
+    choosing.TABLE_NAMES.plus("With --iceberg or --delta."), choosing.IGNORE_TABLES, making.DEFINITIONS, making.JSON,
+    reading.KEYS_OF_LOGS)
 PUBLISHED = Verb(
     "published", USES, "",
     making.ICEBERG.of("An Iceberg catalog, as for `publish`; readers use a table's `id` as its snapshot, as in "
@@ -218,7 +224,7 @@ PUBLISH = Verb(
     reading.SNAPSHOT_TO_READ.of("A snapshot made by `replay` or `import`; of a lake, its latest version.",
                                 python="a snapshot, or a lake for its latest version. Iceberg uses the snapshot's "
                                        "files in place: keep it as long as the catalog refers to them."),
-    making.ICEBERG, making.DELTA, making.CHANGE_DATA, making.WAREHOUSE, *_TABLES)
+    making.ICEBERG, making.DELTA, making.CHANGE_DATA, making.WAREHOUSE, *_TABLES, *_TELEMETRY)
 
 VERSIONS = Verb("versions", LAKES, "what is in a lake", reading.LAKE_TO_READ, making.JSON)
 SYNC = Verb(
@@ -228,9 +234,13 @@ SYNC = Verb(
     making.WAREHOUSE, making.KEEP_VERSIONS.of(default=None).plus("By default all are kept."),
     choosing.UNTIL_NOW.of("End after one round, as for cron: with 0 if the whole archive is in the lake and "
                           "published."),
-    making.HEALTH, making.JSON_LOG, running.ENDING_TO_ASK,
+    making.METRICS.of("Write the figures to this file after each check of the archive: as JSON, or, if the name ends "
+                      "in .prom, in Prometheus' text format.", flags=("--metrics", "--health")),
+    making.LINEAGE.of("Send OpenLineage events at the start and the end of each replay and publication to this "
+                      "http:// or https:// URL, or append them to this file."), making.JSON_LOG, running.ENDING_TO_ASK,
     *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, choosing.START, choosing.REAPPLY, choosing.STOP,
-                    making.SNAPSHOT_AT, running.CHECK_FOREIGN_KEYS, running.PASS_BYTES, running.ROUTE, *_SPARK),
+                    making.SNAPSHOT_AT, running.CHECK_FOREIGN_KEYS, running.PASS_BYTES, running.ROUTE, *_SPARK,
+                    *_TELEMETRY),
     like=REPLAY)
 EXPIRE = Verb("expire", LAKES, "remove old versions", reading.LAKE_TO_READ,
               making.KEEP_VERSIONS.of(default=REQUIRED), running.DRY_RUN, making.JSON)

@@ -32,7 +32,7 @@ _Item = TypeVar("_Item", bound=Hashable)
 
 @dataclasses.dataclass(frozen=True)
 class GroupedVersion:
-    """A version of a table in a group: its membership, and what is kept of each of its rows."""
+    """A version of a table in a group: its membership, and the parts that are kept of each of its rows."""
 
     membership: GroupMembership
     also: tuple[RowPart, ...]
@@ -66,7 +66,7 @@ class Cascades:
     links: dict[int, tuple[ParentLink, ...]]
 
     def needs(self, version: int) -> Needs:
-        """What a task needs for a unit of this version."""
+        """Return the needs of a task for a unit of this version."""
         if version in self.grouped:
             return self.grouped[version].membership
         return Parents(links=self.links[version]) if version in self.links else NothingElse()
@@ -77,9 +77,9 @@ class Cascades:
 
 def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bool, compressed: bool,
                 traced: bool = False) -> Cascades:
-    """What foreign keys do in this log. In idempotent mode inserts may take the place of rows, too; rows events that a
-    `compressed` one holds all have its place, and no order that could be told without reading all of them. Where rows
-    are `traced`, each is changed when its parent is."""
+    """Return the effects of foreign keys in this log. In idempotent mode inserts may replace rows, too; rows events of
+    a `compressed` one all have its position, and an order that is known only after reading all of them. If rows are
+    `traced`, each is changed when its parent is."""
     edges, told = [], {}
     for edge in _edges(history):
         told[edge] = _is_followed(edge, history)
@@ -191,10 +191,10 @@ def _edges(history: SchemaHistory) -> list[_Edge]:
 
 
 def _is_followed(edge: _Edge, history: SchemaHistory) -> bool | None:
-    """Return whether the server follows a foreign key; None where that cannot be told. MariaDB lets a statement take
-    away the index of what is referred to (another primary key instead of the first; any key, with checks off); then it
-    changes no rows by the foreign key until there is an index again. (Seen on 10.11: at once, after a flush, and after
-    a restart.) An index that the server made for a foreign key of the table's own stays without that one."""
+    """Return whether the server follows a foreign key; None if that is unknown. MariaDB lets a statement drop the index
+    of the referenced columns (another primary key instead of the first; any key, with checks off); then it changes no
+    rows by the foreign key until there is an index again. (Seen on 10.11: at once, after a flush, and after a restart.)
+    An index that the server made for a foreign key of the table's own stays without that one."""
     if edge.parent.definition.flavour != "mariadb" or has_index(edge.parent.definition, edge.referenced):
         return True
     earlier, version, versions = [], edge.parent, history.versions()
@@ -214,8 +214,8 @@ def _overlap(a: TableVersion, b: TableVersion) -> bool:
 
 
 def _parts(edges: list[_Edge]) -> dict[int, tuple[RowPart, ...]]:
-    """What is kept of rows, by version: whatever any table's indexes have of a column, all tables have of the columns
-    that may take its values or give it theirs."""
+    """Return the parts that are kept of rows, by version: all tables keep the parts that any table's index has of a
+    column, for the columns that may take its values or give it theirs."""
     columns = _Groups[tuple[int, int]]()
     forms: dict[tuple[int, int], set[RowPart]] = defaultdict(set)
     versions = {version.id: version for edge in edges for version in (edge.child, edge.parent)}

@@ -26,9 +26,9 @@ LISTING = pa.schema([
     ("values", pa.string()), ("gtid", pa.string()), ("file", pa.string()), ("position", pa.int64()),
     ("row", pa.int32()),
 ])
-"""db.table; insert, update or delete; "duplicate key" or "row not found"; the name of the key that is taken, or that
-the row was searched by ("" for a search by what the row holds), and the change's values in it; its transaction (null
-without GTIDs); the binlog's base name, where the rows event begins, and which row in it, from 1."""
+"""db.table; insert, update or delete; "duplicate key" or "row not found"; the name of the key with the duplicate, or of
+that by which the row was searched ("" for a search by content), and the change's values in it; its transaction (null
+without GTIDs); the binlog's base name, the position of the rows event, and the number of the row in it, from 1."""
 
 
 def conflict_listing(results: Sequence[UnitResult], outlines: Sequence[Outline]) -> pa.Table:

@@ -55,7 +55,7 @@ def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[Archi
 
 
 def known_start(base: Snapshot | None) -> KnownStart | None:
-    """What a base says of the log before its position."""
+    """Return the facts that a base has about the log before its position."""
     if base is None:
         return None
     return KnownStart(GtidSet.parse(base.position.gtid_set), base.position.tail, base.position.timestamp)
@@ -220,8 +220,8 @@ def _stays_in_effect(event: Statement | UnreplayableEvent) -> bool:
 
 
 def _check_void(outline: Outline, event: Statement | UnreplayableEvent, history: SchemaHistory, wanted: Wanted) -> None:
-    """Check a rolled-back statement: it changed nothing, except in tables whose engine keeps what is written. Raises
-    UnsupportedStatement if it names one."""
+    """Check a rolled-back statement: it changed nothing, except in tables whose engine keeps rolled-back changes.
+    Raises UnsupportedStatement if it names one."""
     if not isinstance(event, Statement):
         return
     sql = event.sql if isinstance(event.sql, str) else event.sql.decode("utf-8", "replace")

@@ -1,5 +1,5 @@
-"""Derives a server's lower_case_table_names from its log: statements have names as they were typed, table maps as the
-server stores them."""
+"""Derives a server's lower_case_table_names from its log: statements have names as typed, table maps as stored by the
+server."""
 
 from __future__ import annotations
 

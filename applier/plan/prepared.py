@@ -25,8 +25,8 @@ Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
 def resolve_prepared_transactions(span: LogSpan, before: Iterable[PreparedTransaction],
                                   ) -> tuple[LogSpan, tuple[PreparedTransaction, ...]]:
-    """The span with the prepared groups that do not count among what was rolled back and what is pending at its end,
-    and those of the transactions that were pending before it that it commits.
+    """Return the span, in which the prepared groups that do not count are among the rolled-back and the pending ones,
+    and the transactions pending before it that it commits.
 
     Raises ReplayStopped (1397) for an XA COMMIT of a transaction that was not prepared in the span or before it.
     """

@@ -32,7 +32,7 @@ from applier.snapshot.files.file_entries import FileEntry, KeyValue
 from keysearch.addresses import address_of
 
 SAMPLES_A_RANGE = 32
-"""The samples of a table that are decoded for each range: with so many, hardly one of 20,000 ranges is twice as large
+"""The samples of a table that are decoded for each range: with this many, hardly one of 20,000 ranges is twice as large
 as the others."""
 KEYS_A_SAMPLE = 8
 TOGETHER, TOGETHER_BYTES = 4096, 16 << 20
@@ -166,8 +166,8 @@ def _is_truncated(sample: bytes) -> bool:
 
 
 def _whole(sample: bytes) -> bytes:
-    """A sample that was truncated within its first row, with zeros in place of what is not there: a key is most often
-    among the first columns."""
+    """Return a sample that was truncated within its first row, padded with zeros: a key is most often among the first
+    columns."""
     length = int.from_bytes(sample[13:17], "little")
     return sample[:13] + len(sample).to_bytes(4, "little") + sample[17:] + bytes(length - len(sample))
 
@@ -193,8 +193,8 @@ CPU for 3 million rows in 13 MB, as long as it takes to apply 100 MB."""
 
 def lows(keys: WeighedKeys[Value], files: Sequence[FileEntry], kind: type[Value], n: int, n_bytes: int,
          unit_bytes: int) -> list[Value]:
-    """The lower bounds of all ranges but the first, ascending, for a table with so many bytes of changes, `n` times as
-    many as a unit may have; `files` are the base's, and all keys are of this kind."""
+    """Return the lower bounds of all ranges but the first, ascending, for a table with this many bytes of changes, `n`
+    times as many as a unit may have; `files` are the base's, and all keys are of this kind."""
     ends: SortedDict[Value, Value] = SortedDict((low, high) for file in files if isinstance(low := file.min_key, kind)
                                                 and isinstance(high := file.max_key, kind))
     found = {bound for bound in keys.bounds(n)

@@ -15,11 +15,12 @@ from applier.schema.definition import TableDefinition
 def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, grouped: bool = False, traced: bool = False,
                also: tuple[RowPart, ...] = ()) -> Stored | ImageMultiset | None:
     """How rows of a version are found: by a row store or a multiset of images, if rows are found, or collide, by more
-    than one key, or foreign keys connect them to others; None if the table's only key is enough. A store is what traces
+    than one key, or foreign keys connect them to others; None if the table's only key is enough. Only a store traces
     rows without a key.
 
-    Every unique key may be taken (1062), and in idempotent mode a row in the way of another key is removed, wherever it
-    is. A generated column of a key is computed where an image lacks it, which a row store does, too."""
+    Every unique key may be taken (1062), and in idempotent mode a row that has another key of the new one is removed,
+    wherever it is. A generated column of a key is computed if an image does not have it, which only a row store
+    does."""
     parts = RowAccess(definition, by_content=False)
     always, numbers_rows = set(parts.stored), False
     for used in uses:

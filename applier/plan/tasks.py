@@ -33,8 +33,8 @@ TASK_BYTES, BASE_ROWS = 512 << 20, 3
 how many bytes of rows there are for one of a base's files."""
 
 SPLIT_TASKS, SPLIT_TASK_BYTES = 1024, 512 << 20
-"""Of a long log, tasks that decode it for the shuffle are about so many, until each has so many bytes of it: whatever
-they send to a unit is a payload, and payloads are as many as tasks times units."""
+"""For a long log, the number of tasks that decode it for the shuffle, until each has this many bytes of it: each task
+sends a payload to each unit, and so there are tasks times units payloads."""
 SKIP_NANOSECONDS = 0.2
 """CPU per byte of rows events that another task applies: to skip them, or, where they are of a table that this
 task has units of, to decode their keys (0.24)."""
@@ -92,8 +92,8 @@ def _entries(versions: list[PlannedVersion]) -> list[tuple[UsedTable, list[tuple
 
 
 def _used_in(uses: list[UsedTable], span: LogSpan) -> dict[int, np.ndarray]:
-    """By file, for each of its tables the place in `uses`, -1 for none (int32[tables]). Files without any are left out.
-    """
+    """Return, by file, the index in `uses` of each of its tables, -1 for none (int32[tables]). Files without any are
+    omitted."""
     if not uses:
         return {}
     files, numbers = (np.concatenate([np.frombuffer(places, np.uint32) for places in of_all])
@@ -138,8 +138,8 @@ def _parts(start: int, end: int, cuts: list[int],
 
 
 def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion], cores: int) -> ApplyTasks:
-    """Tasks for these versions of a plan, given the plan's ranges: of about even weight, enough for all cores and so
-    many that none holds more than TASK_BYTES."""
+    """Return tasks for these versions of a plan, given the plan's ranges: of about equal weight, enough for all cores
+    and so many that none holds more than TASK_BYTES."""
     weights: Counter[int] = Counter()
     for item in versions:
         of_log = item.bytes_a_unit

@@ -88,9 +88,9 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
            idempotent: bool, moving: Collection[str] = (), allowed: TypeConversions = NONE_ALLOWED,
            cascades: Cascades = NO_CASCADES, chosen: ChosenOf = NOT_CHOSEN, witness: str = OFF) -> None:
     """Give each version its units. Numbers of units that may be applied by the shuffle route come before the others.
-    `moving` are tables (db.table) whose rows moved between units in idempotent mode. Without `staging` rows have no
-    place, but their steps are traced. Without `cores` units are as few as the base's files allow. Of tables with
-    `chosen` keys, units have the rows with these, if ranges of it can be applied by themselves. `witness` is as in
+    `moving` are tables (db.table) whose rows moved between units in idempotent mode. Without `staging` rows are not
+    written, but their steps are traced. Without `cores` units are as few as the base's files allow. For tables with
+    `chosen` keys, units have the rows with these, if ranges of the key can be applied by themselves. `witness` is as in
     UnitSpec."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = total + 1 if cores is None else min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
@@ -222,8 +222,8 @@ def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: 
 
 def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
     """True if an update may move a row to another key without holding the whole row: its old values are then needed at
-    the new key, so all keys are one unit. A JSON diff is not a whole value; columns that the log lacks are in no image.
-    """
+    the new key, so all keys are one unit. A JSON diff is not a whole value; columns that the log does not have are in
+    no image."""
     columns = len(item.version.definition.columns)
     return any(has_diffs(used) or n_logged(used, columns) < columns or used.use.after_columns >> column & 1
                for used in item.uses for column in key_columns)

@@ -26,8 +26,8 @@ from applier.schema.history.table_versions import Position, TableVersion
 
 @dataclass
 class UsedTable:
-    """A wanted table map, and the versions of its table that rows may change, in all files where these are the same.
-    `use` counts what all of them have; place i of it is the table `numbers[i]` of the file `files[i]`."""
+    """A wanted table map, and the versions of its table that rows may change, in all files in which these are the same.
+    `use` has the counts over all of them; use i of it is the table `numbers[i]` of the file `files[i]`."""
 
     use: TableUse
     table_map: TableMap
@@ -42,7 +42,7 @@ class UsedTable:
         return frozenset(len(version.definition.columns) for version in self.versions)
 
     def add(self, file: int, number: int, samples: Samples) -> None:
-        """Add a place; `samples` are the file's."""
+        """Add a use; `samples` are the file's."""
         self.files.append(file)
         self.numbers.append(number)
         self.samples_of.append(samples)
@@ -52,7 +52,7 @@ class UsedTable:
         return (samples.count(number) for samples, number in zip(self.samples_of, self.numbers, strict=True))
 
     def samples(self, place: int) -> list[bytes]:
-        """Those of one place."""
+        """Return the samples of one use."""
         return self.samples_of[place].of(self.numbers[place])
 
 

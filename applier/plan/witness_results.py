@@ -15,7 +15,7 @@ from applier.plan.witness import WitnessDifference, WitnessResult, first_by_colu
 
 
 def witness_result(found: Witnessed, outlines: Sequence[Outline]) -> WitnessResult:
-    """What units witnessed; `outlines` are in log order."""
+    """Return the results of units; `outlines` are in log order."""
     differences: tuple[WitnessDifference, ...] = ()
     if found.differences:
         rows = pa.Table.from_pylist([asdict(difference) for difference in found.differences])

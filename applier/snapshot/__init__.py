@@ -6,12 +6,12 @@ __all__ = [
 ]
 
 FILE_BYTES = 64 << 20
-"""The size that files of rows have where nothing else is asked for."""
+"""The default size of files of rows."""
 COMPRESSIONS = {
     "zstd": range(1, 23), "gzip": range(1, 10), "snappy": None, "lz4": None, "none": None}
 """The codecs of files, with the levels that they have (applier.snapshot.files.file_settings)."""
 COMPACT_BYTES = 1 << 30
-"""Of tables that are merged when they are read: what a version may write anew, where nothing else is asked for."""
+"""For tables that are merged on read: the default of how many bytes a version may rewrite."""
 AS_DECIMAL = "decimal"
 UNSIGNED_BIGINTS = (AS_DECIMAL, "long", "uint64")
-"""What files may have for BIGINT UNSIGNED (applier.snapshot.files.unsigned_bigints)."""
+"""The types that files may have for BIGINT UNSIGNED (applier.snapshot.files.unsigned_bigints)."""

@@ -23,11 +23,11 @@ _THREADS = 16
 
 
 def last_of(states: Sequence[BinlogPosition], place: Place, where: str) -> int:
-    """The number of the last state that stands at or before a place, given all of them in log order.
+    """Return the number of the last state at or before a position, given all of them in log order.
 
-    A time is that of a log: where its clock was set back, the states from the first one after the time on do not count.
-    Raises SnapshotError, which names the first state, where none is known to stand at or before it; UsageError for a
-    GTID set of another kind of server.
+    Times are those of a log: if its clock was set back, the states from the first one after the time on do not count.
+    Raises SnapshotError, which names the first state, if no state is known to be at or before it; UsageError for a GTID
+    set of another kind of server.
     """
     if place.gtid_set is not None:
         for flavour in {state.flavour for state in states}:
@@ -58,8 +58,8 @@ def last_of(states: Sequence[BinlogPosition], place: Place, where: str) -> int:
 
 
 def _executed_by(states: Sequence[BinlogPosition], place: GtidSet) -> list[int]:
-    """The numbers of the states whose transactions a set has. Numbers of two servers in a MariaDB domain may go down:
-    none counts that comes after a state which has the place's group, or a later one of its server."""
+    """Return the numbers of the states whose transactions a set has. Numbers of two servers in a MariaDB domain may
+    decrease: no state counts after one that has the position's group, or a later one of its server."""
     found: list[int] = []
     reached = set[int]()
     for number, state in enumerate(states):
@@ -75,8 +75,8 @@ def _executed_by(states: Sequence[BinlogPosition], place: GtidSet) -> list[int]:
 
 
 def version_as_of(uri: str, place: Place) -> str:
-    """The path or uri of a lake's version as of a place. Raises UsageError where there is no lake, SnapshotError as
-    `last_of` does, and where a version cannot be read."""
+    """Return the path or uri of a lake's version as of a position. Raises UsageError if there is no lake, SnapshotError
+    as `last_of` does, and if a version cannot be read."""
     filesystem, root = location.resolve(uri)
     try:
         if lakes.id_of(filesystem, root) is None:
@@ -97,8 +97,9 @@ def version_as_of(uri: str, place: Place) -> str:
 
 
 def in_order(states: Sequence[BinlogPosition]) -> list[BinlogPosition]:
-    """Different states in log order, given in that of their publication, which may have gone back to an
-    earlier one: by their GTIDs, or their positions in files of one name; what these do not tell stays as it is."""
+    """Sort different states in log order, given in the order of their publication, which may have gone back to an
+    earlier one: by their GTIDs, or their positions in files of one name; states that these do not order keep their
+    order."""
     found, known = list[BinlogPosition](), set[BinlogPosition]()
     for state in states:
         if state in known:
@@ -152,6 +153,6 @@ def _at(state: BinlogPosition) -> tuple[int, int]:
 
 
 def _of(position: tuple[str, int]) -> tuple[int, int]:
-    """A place among files of one name: binlog.1000000 comes after binlog.999999."""
+    """Return a sortable position among files of one name: binlog.1000000 comes after binlog.999999."""
     digits = position[0].rpartition(".")[2]
     return int(digits) if digits.isascii() and digits.isdigit() else -1, position[1]

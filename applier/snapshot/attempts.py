@@ -11,7 +11,7 @@ the snapshot, and the driver, which alone knows the attempts that count, moves t
     s3://, gs://, abfs://      a copy within the store for each file. Files of a late attempt stay in the hidden
                                folder: readers of *.parquet, DB/TABLE or the whole snapshot do not see them
 
-Tasks on threads of this process have no late attempts, and write files to their final place (docs/adr/0009).
+Tasks on threads of this process have no late attempts, and write files to their final paths (docs/adr/0009).
 """
 
 from collections.abc import Iterable, Mapping
@@ -49,10 +49,10 @@ def begin(filesystem: fs.FileSystem, root: str) -> None:
 
 
 def finish(filesystem: fs.FileSystem, root: str, written: Mapping[str, str], *, has_folders: bool) -> None:
-    """Move the files that count, and remove those of all other attempts as far as they are there.
+    """Move the files that count, and remove existing files of all other attempts.
 
-    written: where tasks wrote each file, by its own path; both below `root`. has_folders: False for object stores.
-    Errors: OSError.
+    written: the path to which a task wrote each file, by its final path; both below `root`. has_folders: False for
+    object stores. Errors: OSError.
     """
     sources = [f"{root}/{at}" for at in written.values()]
     targets = [f"{root}/{path}" for path in written]
@@ -66,7 +66,7 @@ def finish(filesystem: fs.FileSystem, root: str, written: Mapping[str, str], *, 
         with ThreadPoolExecutor(_COPIES) as pool:
             list(pool.map(filesystem.copy_file, sources, targets))
         ended = folder
-    with suppress(OSError):  # what is left is hidden
+    with suppress(OSError):  # leftovers are hidden
         filesystem.delete_dir(ended)
 
 

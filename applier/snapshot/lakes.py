@@ -55,7 +55,7 @@ class Mark:
 
     @property
     def merges(self) -> bool:
-        """Whether the lake merges on read."""
+        """True if the lake merges on read."""
         return self.format_version == MERGING_VERSION
 
 
@@ -70,11 +70,18 @@ def version_uri(lake: str, number: int) -> str:
 
 
 def exact(uri: str) -> str:
-    """The path or uri of a version as `version_uri` writes it, where it is one of `LAKE/_versions/N`; any other as it
-    is."""
+    """Return the path or uri of a version in the form of `version_uri`, if it is one of `LAKE/_versions/N`; any other
+    unchanged."""
     place, query = divided(uri)
     found = _VERSION.fullmatch(place)
     return uri if found is None else f"{place[:found.start('number')]}{version_name(int(found['number']))}{query}"
+
+
+def root_of(uri: str) -> str:
+    """The path or uri of the lake of `LAKE/_versions/N`; any other as it is."""
+    place, query = divided(uri)
+    found = _VERSION.fullmatch(place)
+    return uri if found is None else f"{found['lake'] or '.'}{query}"
 
 
 def number_of(uri: str) -> int:

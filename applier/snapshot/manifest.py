@@ -11,7 +11,7 @@
                         database, sql_mode, place, end: null}, …]    triggers, views, routines and events, as text only
       prepared        [{xid, file, start, end, gtid}, …]    XA transactions that are neither committed nor rolled back
       left_out        [{groups, row_events, gtids, server_ids: [number, …], ignore_server_ids: [number, …]}, …]
-                      transactions before the position whose changes are not here, because a replay left them out
+                      transactions before the position whose changes are not here, because a replay excluded them
       last_column_id  the last number that a column was given (applier.schema.column_ids)
       lower_case_table_names  0, 1 or 2: whether the server distinguishes names by case; null: unknown
       lineage         32 hexadecimal digits, which a snapshot shares with its base
@@ -19,7 +19,7 @@
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
                         key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key, digest}, …],
                         history: [file, …]}, …]    of a system-versioned table: all its rows, also those of the past;
-                        instead of many files a shard (applier.snapshot.files.shards):
+                        instead of many files, a shard (applier.snapshot.files.shards):
                         {path, bytes, digest, folder, files, rows, file_bytes}
                         in a lake that merges on read also folder, row_files: [file, …], positions: [file, …], and of
                         a file footer: {bytes, digest}, changed: {stored_rows, row_file_rows, version}
@@ -136,9 +136,9 @@ class PreparedTransaction:
 
 @dataclass(frozen=True)
 class LeftOutEntry:
-    """Event groups up to the position that a replay has left out, with so many rows events (AP-SKIP). `gtids` are those
-    that were chosen by GTID, as GtidChoice takes them; the others are of servers that are not among `server_ids`, if
-    there are any, or are among `ignore_server_ids`."""
+    """Event groups up to the position that a replay has excluded, with this many rows events (AP-SKIP). `gtids` are
+    those that were chosen by GTID, as GtidChoice takes them; the others are of servers that are not among `server_ids`,
+    if there are any, or are among `ignore_server_ids`."""
 
     groups: Count
     row_events: Count
@@ -160,7 +160,7 @@ class LeftOutEntry:
 
 @dataclass(frozen=True)
 class Source:
-    """What was replayed: names of binlogs, the options that decide the outcome, the base's URI."""
+    """The inputs of a replay: names of binlogs, the options that decide the outcome, the base's URI."""
 
     binlogs: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
@@ -170,10 +170,10 @@ class Source:
 @dataclass(frozen=True)
 class Snapshot:
     """A manifest. `uri` is where it was loaded from, "" while it is not published. `last_column_id` is the last number
-    that a column of its tables, or of one that is no more, was given. `lower_case_table_names` is the variable of the
-    server, None if it is unknown. `lineage` is the same in all snapshots that have these numbers: in one that began
-    without a base, and in those that continue with it; "" in an older program's. `lake` is the id of the lake of which
-    it is a version, or None; `merges`: of one that merges on read."""
+    that was given to a column of its tables, or of dropped ones. `lower_case_table_names` is the variable of the
+    server, None if it is unknown. All snapshots that share these numbers have the same `lineage`: one that began
+    without a base, and those that continue with it; "" in an older program's. `lake` is the id of the lake of which it
+    is a version, or None; `merges`: of one that merges on read."""
 
     position: BinlogPosition
     tables: tuple[TableEntry, ...]
@@ -290,7 +290,7 @@ class _Document:
     lake: lakes.LakeId | None = None
 
     def complaint(self) -> str:
-        """What is wrong between fields; "" if nothing is. Which files a shard names is not looked at: they are in a
+        """Return an inconsistency between fields; "" for none. The files of a shard are not checked: they are in a
         folder of their own."""
         lists = [files for table in self.tables for files in (table.files, table.history)]
         shards = [files for files in lists if isinstance(files, Shard)]

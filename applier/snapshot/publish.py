@@ -1,12 +1,12 @@
 """Makes a snapshot visible atomically.
 
-    begin → Staging                 a place that no reader looks at
+    begin → Staging                 a location that no reader looks at
       place, carry_over             tasks write new files into it, unchanged files are carried over from the base
       finish_attempts               files of the attempts that count get their names, those of late attempts are removed
     commit                          strays removed, the small files written, all made durable; then one step publishes
     within, commit_folder           several snapshots in one folder, which is published when all of them are complete
 
-On a local file system the place is a hidden directory beside the output, and the step is its rename. Elsewhere, and
+On a local file system the location is a hidden directory beside the output, and the step is its rename. Elsewhere, and
 if the output is a mount point, it is the output itself, with a marker in it, and the step is the manifest, written
 under another name and moved to its own: without a manifest there is no snapshot. A killed run leaves the hidden
 directory or the marked output behind; the next run for the same output removes it. Object stores have no locks, so
@@ -34,12 +34,11 @@ _TAKEN = "choose another --output, or remove what is there"
 
 def begin(output: str, settings: FileSettings = DEFAULTS, *, lasts: bool = True, late_attempts: bool = False,
           merges: bool = False) -> Staging:
-    """Prepare to publish at a path or URI; tables' new files have these settings. Raises SnapshotError if something is
-    there already, or nothing can be written. What a dead run left there is removed; an empty directory may be there.
-    What does not last, as the base of a later pass, is not made durable. `late_attempts`: tasks run elsewhere, and
-    attempts of them may continue after others have taken their place. `merges`: it is the base of a later pass into a
-    lake that merges on read.
-    """
+    """Prepare to publish at a path or URI; tables' new files have these settings. Raises SnapshotError if the output
+    exists already, or nothing can be written. The leftovers of a dead run are removed; an empty directory may exist. A
+    temporary snapshot, as the base of a later pass, is not made durable. `late_attempts`: tasks run elsewhere, and
+    attempts of them may continue after others have replaced them. `merges`: it is the base of a later pass into a lake
+    that merges on read."""
     filesystem, path = location.resolve(output)
     try:
         if not location.is_local(filesystem):
@@ -90,7 +89,7 @@ class _Beside(Staging):
 
 
 class _InPlace(Staging):
-    """The output itself, marked as incomplete until its manifest is there."""
+    """The output itself, marked as incomplete until its manifest exists."""
 
     def __init__(self, output: str, filesystem: fs.FileSystem, path: str) -> None:
         super().__init__(output, filesystem, path)
@@ -133,7 +132,7 @@ class _InPlace(Staging):
         self._filesystem.delete_file(f"{self._root}/{MARKER}")
 
     def _empty_but_marker(self) -> None:
-        """Remove the files; the marker goes last, so that the next run recognises what is left of this one."""
+        """Remove the files; the marker goes last, so that the next run recognises the leftovers of this one."""
         for info in self._filesystem.get_file_info(fs.FileSelector(self._root)):
             if info.type == fs.FileType.Directory:
                 self._filesystem.delete_dir(info.path)

@@ -36,8 +36,8 @@ class FilePart:
 
 
 def read_unit(base: str, files: Sequence[FileEntry], schema: pa.Schema, part: FilePart | None = None) -> pa.Table:
-    """The rows of these files of the snapshot at a path or uri, one after the other, so in key order, with the table's
-    Arrow schema; no files give no rows. Of some files it may be a `part` that is wanted.
+    """Return the rows of these files of the snapshot at a path or uri, one after the other, so in key order, with the
+    table's Arrow schema; no files give no rows. `part` selects a part of them.
 
     Errors: SnapshotError for a file that is missing, damaged, or holds other columns, bytes or another number of rows
     than the manifest says.
@@ -100,8 +100,8 @@ def read_columns(base: str, file: FileEntry, definition: TableDefinition, names:
 
 
 def open_whole(filesystem: FileSystem, path: str, file: FileEntry) -> pq.ParquetFile:
-    """A file of a snapshot whose bytes have all been read and compared with its size, digest and rows: a file alone,
-    without what is merged with it. Raises what `reading` raises, and SnapshotError."""
+    """Open a file of a snapshot after reading all of its bytes and comparing them with its size, digest and rows: a
+    file alone, without the files that are merged with it. Raises the errors of `reading`, and SnapshotError."""
     data = read_whole(filesystem, path, file)
     parquet = open_parquet(pa.BufferReader(data), is_checked=can_check(file.digest))
     check_rows(parquet.metadata, file, path)

@@ -33,7 +33,8 @@ SCHEMA = "_schema.sql"
 REPORT = "_report.json"
 CONFLICTS = "_conflicts.parquet"
 MARKER = "_incomplete"
-"""The marker in an output that is written in place: there until it is complete, and after a run that was killed."""
+"""The marker in an output that is written in place: it exists until the output is complete, and after a run that was
+killed."""
 _COPY_THREADS = 8
 _COPY_BYTES = 8 << 20
 _CARRIED_AT_ONCE = 100
@@ -54,11 +55,11 @@ class Staging:
         self._beside = root
         """Where the manifest and the small files are written."""
         self._prefix = ""
-        """What is before the names of small files in the manifest, which has paths below `_root`."""
+        """The prefix of the names of small files in the manifest, which has paths below `_root`."""
         self._late_attempts = False
         self._lake: str | None = None
         self.merges = False
-        """Whether tables are merged when they are read; their files are then below lakes.DATA."""
+        """Whether tables are merged on read; their files are then below lakes.DATA."""
         self.number = 0
         """The number of the lake's version that is made."""
         self._folders = dict[tuple[str, str], str]()
@@ -214,8 +215,8 @@ class Staging:
         self._unlock()
 
     def abort(self) -> None:
-        """Remove everything that this run wrote. What cannot be removed is left for the next run, as after a run that
-        was killed."""
+        """Remove everything that this run wrote. Files that cannot be removed are left for the next run, as after a run
+        that was killed."""
         self._done = True
         try:
             with suppress(OSError):
@@ -240,7 +241,7 @@ class Staging:
         return False
 
     def _check_files(self, lists: Sequence[FileColumns]) -> None:
-        """Raise SnapshotError unless all files are there and have their sizes; others go."""
+        """Raise SnapshotError unless all files exist and have their sizes; others are removed."""
         found, named = sizes_below(self._filesystem, self._root, recursive=True), set[str]()
         for columns in lists:
             check_sizes(found, columns, self._root)
@@ -248,7 +249,7 @@ class Staging:
         self._remove_strays(found, named)
 
     def _before_small_files(self) -> None:
-        """What is to be done before the first small file is written."""
+        """Do the work before the first small file is written."""
 
     def _publish(self, name: str, content: bytes) -> None:
         """Make it visible with the last file, after everything before it is durable."""
@@ -278,7 +279,7 @@ class Staging:
                     self._filesystem.delete_file(path)
 
     def _drop(self, folder: str) -> None:
-        """Remove a folder with all that is in it, if it is there."""
+        """Remove a folder and its contents, if it exists."""
         path = f"{self._beside}/{folder}"
         if self._filesystem.get_file_info(path).type == fs.FileType.Directory:
             self._filesystem.delete_dir(path)

@@ -21,11 +21,11 @@ _OUT_OF_ORDER = "the key range of {} is missing, or overlaps with the file befor
 
 @dataclass(frozen=True)
 class TableEntry:
-    """One table. `key` names the columns that its files are sorted by,
-    by `key_rules` (keysearch.keyrules). `files` are what readers see; for a system-versioned table, `history` are the
-    files with all its rows, past ones included, and all columns. Either may be in a shard, which is read when somebody
-    asks for one of them. `row_files` and `positions` are of a lake that merges on read: what is merged with the files
-    (file_entries.Layer); `folder` is where all its files are there."""
+    """One table. `key` names the columns that its files are sorted by, by `key_rules` (keysearch.keyrules). `files` are
+    what readers see; for a system-versioned table, `history` are the files with all its rows, past ones included, and
+    all columns. Either may be in a shard, which is read on demand. `row_files` and `positions` are of a lake that
+    merges on read: they are merged with the files (file_entries.Layer); `folder` is the folder of all its files
+    there."""
 
     database: str
     name: str
@@ -51,7 +51,7 @@ class TableEntry:
 
     @property
     def layer(self) -> Layer | None:
-        """What is merged with its files; None if nothing is."""
+        """The files that are merged with its files; None if there are none."""
         if self.key_kind is None or not (self.row_files or self.positions):
             return None
         return Layer(self.key, self.key_kind, self.key_rules, self.row_files, self.positions)
@@ -103,13 +103,13 @@ class TableDocument:
 
     @property
     def merges(self) -> bool:
-        """Whether it is as only lakes that merge on read have it. What is in a shard is not looked at."""
+        """True if it has the form that only lakes that merge on read have. The contents of a shard are not checked."""
         lists = [files for files in (self.files, self.history) if not isinstance(files, Shard)]
         return self.folder is not None or bool(self.row_files or self.positions) or any(
             file.changed is not None or file.footer is not None for files in lists for file in files)
 
     def complaint(self) -> str:
-        """What is wrong with the entry; "" if nothing is. What is in a shard is not looked at."""
+        """Return an error of the entry; "" for none. The contents of a shard are not checked."""
         if (self.key_kind is None) != (not self.key) or len(self.key_rules) not in (0, len(self.key)):
             return f"has a key of {len(self.key)} columns, {len(self.key_rules)} rules and kind {self.key_kind}"
         if (self.row_files or self.positions) and (self.key_kind is None or self.history):
@@ -140,7 +140,7 @@ class TableDocument:
         return ShardedFiles(files, read if layer is None else lambda: read().under(layer))
 
     def _wrong_files(self, columns: FileColumns, *, of_history: bool) -> str:
-        """What is wrong between files, all in one place, except for the order of their keys; "" if nothing is."""
+        """Return an inconsistency between files, all in one list, except for the order of their keys; "" for none."""
         kinds = (int, bytes) if of_history else (_KINDS[self.key_kind],)
         if not any(map(columns.has_keys_of, kinds)):
             return "has key ranges of another kind than its key"
@@ -150,7 +150,7 @@ class TableDocument:
         return f"has two files with the name {name!r}" if name else ""
 
     def _wrong_shard(self, columns: FileColumns) -> str:
-        """What is wrong between a shard's files that readers see; "" if nothing is."""
+        """Return an inconsistency between a shard's files that readers see; "" for none."""
         if wrong := self._wrong_files(columns, of_history=False):
             return wrong
         path = columns.out_of_order() if self.key_kind is not None else ""

@@ -10,7 +10,8 @@ from functools import lru_cache
 
 from applier.errors import NotComputable, SchemaError
 from applier.sql.nodes import Call, Literal, Name, Node, levels_of, nodes_of
-from applier.sql.tokens import Token, tokenize
+from applier.sql.token_reader import TokenReader, operator_tokens
+from applier.sql.tokens import Token
 
 MOST_DEPTH = 100
 """The most levels of an expression as written; deeper ones are not computed."""
@@ -28,7 +29,6 @@ _LEVELS = [
 ]
 _NOT, _COMPARISON, _PREDICATE, _BITS, _SUM = 3, 4, 5, 6, 9
 """Precedence levels. The manual has comparisons and predicates as one; the servers' grammars do not."""
-_SIGNS = ("<=>", "->>", "||", "&&", ">=", "<=", "<>", "!=", "<<", ">>", "->")
 _TYPES = {"TIMESTAMP": "DATETIME"}
 _WITHOUT_PARENTHESES = {"CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "LOCALTIMESTAMP", "UTC_DATE",
                         "UTC_TIME", "UTC_TIMESTAMP"}
@@ -73,36 +73,19 @@ def is_literal(sql: str) -> bool:
         return False
 
 
-def operator_tokens(sql: str) -> list[Token]:
-    """The tokens of an expression, its signs whole operators. Raises SchemaError."""
-    tokens = tokenize(sql)
-    joined: list[Token] = []
-    place = 0
-    while place < len(tokens):
-        token, size = tokens[place], 1
-        for sign in _SIGNS if token.kind == "sign" else ():
-            together = tokens[place:place + len(sign)]
-            if "".join(part.text for part in together) == sign and all(part.kind == "sign" for part in together) \
-                    and together[-1].end - together[0].start == len(sign):
-                token, size = Token("sign", sign, token.start, together[-1].end), len(sign)
-                break
-        joined.append(token)
-        place += size
-    return joined
-
-
 def _decoded(subject: Node, *branches: Node) -> Node:
     """DECODE: values to compare with, where NULL equals NULL, and results in turn; the rest is the ELSE."""
-    pairs = tuple(Call("<=>", (subject, branch)) if place % 2 == 0 else branch
-                  for place, branch in enumerate(branches[:len(branches) // 2 * 2]))
+    pairs = tuple(Call("<=>", (subject, branch)) if number % 2 == 0 else branch
+                  for number, branch in enumerate(branches[:len(branches) // 2 * 2]))
     return Call("CASE", (*pairs, branches[-1] if len(branches) % 2 else Literal("null")))
 
 
-class Reader:
-    """Reads tokens from left to right, operators by their levels."""
+class Reader(TokenReader):
+    """Reads expressions, operators by their levels."""
 
     def __init__(self, tokens: list[Token], sql: str) -> None:
-        self._tokens, self._sql, self._place, self._depth = tokens, sql, 0, 0
+        super().__init__(tokens, sql)
+        self._depth = 0
 
     def whole(self) -> Node:
         """Parse all tokens to a tree."""
@@ -110,33 +93,6 @@ class Reader:
         if self.token.kind != "end":
             raise self.unknown()
         return node
-
-    @property
-    def token(self) -> Token:
-        return self._tokens[self._place]
-
-    @property
-    def word(self) -> str:
-        return self.token.text if self.token.kind == "sign" else self.token.keyword
-
-    def unknown(self) -> NotComputable:
-        return NotComputable(f"{self._sql[self.token.start:][:60] or 'the end'!r} in ({self._sql[:200]})")
-
-    def _take(self, *words: str) -> bool:
-        if self.word in words and self.word:
-            self._place += 1
-            return True
-        return False
-
-    def _expect(self, word: str) -> None:
-        if not self._take(word):
-            raise self.unknown()
-
-    def _next(self) -> Token:
-        if self.token.kind == "end":
-            raise self.unknown()
-        self._place += 1
-        return self._tokens[self._place - 1]
 
     def expression(self, level: int) -> Node:
         self._depth += 1
@@ -153,7 +109,7 @@ class Reader:
             if found is None:
                 return left
             name = _LEVELS[found][self.word]
-            self._place += 1
+            self._at += 1
             if found in (_COMPARISON, _PREDICATE):
                 left = self._comparison(left, name)
             elif name in ("+", "-") and self._take("INTERVAL"):
@@ -258,10 +214,10 @@ class Reader:
         if token.kind == "name":
             return self._named(token)
         if token.kind != "word":
-            self._place -= 1
+            self._at -= 1
             raise self.unknown()
         if token.text.startswith("_") and following.kind in ("string", "bytes"):
-            self._place += 1
+            self._at += 1
             charset = token.text[1:].lower()
             if following.kind == "bytes":
                 return Literal("bytes", following.text, charset)
@@ -299,7 +255,7 @@ class Reader:
     def _named(self, token: Token) -> Node:
         """A column's name is the last part: its table and database precede it."""
         while self.word == ".":
-            self._place += 1
+            self._at += 1
             token = self._next()
         if token.kind not in ("word", "name"):
             raise self.unknown()
@@ -335,11 +291,11 @@ class Reader:
 
     def _interval_function(self) -> Node | None:
         """INTERVAL as a function; None if it is one value in parentheses before a unit."""
-        start = self._place
+        start = self._at
         arguments = self._arguments()
         if len(arguments) > 1:
             return Call("INTERVAL", arguments)
-        self._place = start
+        self._at = start
         return None
 
     def _call(self, name: str) -> Node:
@@ -356,8 +312,8 @@ class Reader:
             self._expect("(")
             unit = self._next().keyword
             self._expect(",")
-            self._place -= 1
-            self._tokens[self._place] = Token("sign", "(", self.token.start, self.token.end)
+            self._at -= 1
+            self._tokens[self._at] = Token("sign", "(", self.token.start, self.token.end)
             return Call(name, self._arguments(), unit.removeprefix("SQL_TSI_"))
         if name == "POSITION":
             self._expect("(")

@@ -10,8 +10,9 @@ from __future__ import annotations
 from itertools import groupby
 
 from applier.mysql.character_sets.client_charsets import decoded, encoded, introduced_charset
-from applier.sql.grammar import Reader, operator_tokens
+from applier.sql.grammar import Reader
 from applier.sql.nodes import Call, Node
+from applier.sql.token_reader import operator_tokens
 from applier.sql.tokens import Token, render, tokenize
 
 _JOINING = frozenset({"PIPES_AS_CONCAT", "ANSI", "ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"})
@@ -108,7 +109,7 @@ class _RewritingReader(Reader):
 
     def _put_around(self, start: int, opening: str) -> None:
         """Enclose the SQL from `start` to where the reader is; outer calls are read later than inner ones."""
-        end = self._tokens[self._place - 1].end
+        end = self._tokens[self._at - 1].end
         self._before[start] = opening + self._before.get(start, "")
         self._after[end] = self._after.get(end, "") + ")"
 

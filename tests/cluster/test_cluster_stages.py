@@ -9,14 +9,13 @@ import textwrap
 import pytest
 
 from tests.support import spark_servers
-from tests.support.folders import ROOT
 
 
 def on_cluster(master, directory, code):
     """Run `code` as a driver's program of its own, started outside the checkout; what it prints as JSON."""
     begin = f"from applier.engine.spark import session, stages\nspark = session.start({master!r})\n"
     program = begin + textwrap.dedent(code)
-    environment = os.environ | spark_servers.ENVIRONMENT | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | spark_servers.ENVIRONMENT | {"PYTHONPATH": spark_servers.PYTHONPATH}
     run = subprocess.run([sys.executable, "-c", program], cwd=directory, env=environment, capture_output=True,
                          text=True)
     assert run.returncode == 0, run.stderr

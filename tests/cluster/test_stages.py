@@ -17,6 +17,8 @@ from applier.engine.spark.stages import map_tasks, shuffle_tasks
 from applier.engine.spill_buffer import SPILL_BYTES
 from applier.errors import ApplierError, ArchiveError, ReplayStopped
 
+pytestmark = pytest.mark.every_spark
+
 
 def test_results_in_order_of_items(spark):
     def slower_first(item):

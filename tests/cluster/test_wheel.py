@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from applier.kernels import catalogue
 from keysearch import numba_private
 from keysearch.processor import LEVELS, level_of
 from tests.recorded.archives.demo_digest import ARCHIVE, expected, held
-from tests.support import spark_servers
+from tests.support import other_pythons, spark_servers
 from tests.support.folders import DUMPS, ROOT
 
 LEVEL = level_of(numba_private.host_features())
@@ -55,11 +54,8 @@ def python(wheel, tmp_path_factory):
     """The interpreter of an environment with the wheel alone, and what it needs as it is here; nobody may write to it,
     and nobody has."""
     folder = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-    interpreter = folder / "bin" / "python"
+    interpreter = other_pythons.make(folder)
     pip(f"--python {interpreter} install", "--ignore-installed", str(wheel))
-    [packages] = folder.glob("lib/python*/site-packages")
-    (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
     subprocess.run(["chmod", "-R", "a-w", str(folder)], check=True)
     before = files(folder)
     yield interpreter
@@ -184,6 +180,23 @@ def test_no_worker_of_a_cluster_compiles(run, python, tmp_path, tmp_path_factory
             run("replay", "--binlogs", ARCHIVE, "--output", tmp_path / route, "--master", master, "--route", route)
             assert held(tmp_path / route) == expected("end")
     assert [compiled(home) for home in (tmp_path / "home", *homes)] == [[], [], []]
+
+
+@pytest.mark.thorough
+def test_a_wheel_among_the_python_files_of_spark_submit(wheel, tmp_path, tmp_path_factory):
+    """It is unpacked by the driver and by each node, with its kernels, and nothing is compiled."""
+    homes = [tmp_path / f"home{number}" for number in range(spark_servers.N_WORKERS + 1)]
+    for home in homes:
+        home.mkdir()
+    environments = [{"HOME": str(home), "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": "", "PYTHONPATH": ""}
+                    for home in homes]
+    with spark_servers.cluster(tmp_path_factory.mktemp("cluster"), *environments[1:]) as master:
+        spark_servers.submitted(
+            master, tmp_path, other_pythons.make(tmp_path / "python"), ["--py-files", wheel], {},
+            ["--binlogs", ARCHIVE, "--route", "shuffle", "--output", tmp_path / "out"], **environments[0])
+    assert held(tmp_path / "out") == expected("end")
+    assert [len([*home.glob(".cache/mysql-binlog-applier/unpacked-*")]) for home in homes] == [1] * len(homes)
+    assert [path for home in homes for path in home.rglob("*.nbc") if "unpacked-" not in str(path)] == []
 
 
 def test_every_kernel_is_there_for_workers_to_load(python, tmp_path):

@@ -31,7 +31,7 @@ def is_in_order(lake, rows):
     return True
 
 
-@settings(max_examples=examples(12), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(16), suppress_health_check=list(HealthCheck))
 @given(st.data(), small_parts, mergings, st.sampled_from(["walk", "shuffle"]), st.sampled_from([None, 300]))
 def test_versions_hold_what_a_replica_holds(data, executor, sizes, route, pass_bytes):
     """With DDL between the rounds and in them, in one pass or several; every version is still there in the end."""
@@ -57,7 +57,7 @@ def test_versions_hold_what_a_replica_holds(data, executor, sizes, route, pass_b
         assert not checked.damaged and (pass_bytes or not checked.strays)  # which passes may leave
 
 
-@settings(max_examples=examples(12), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(16), suppress_health_check=list(HealthCheck))
 @given(histories(), small_parts, mergings, st.sampled_from(["walk", "shuffle"]))
 def test_rounds_are_a_replica(history, executor, sizes, route):
     """Any keys and images, in both modes: a round a transaction, conflicts counted as in one replay."""

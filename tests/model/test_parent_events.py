@@ -22,6 +22,7 @@ from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
 from applier.writer.row_encoder import STATEMENT_END, RowChanges
 from applier.writer.writer import BinlogWriter
+from tests.support.examples import examples
 from tests.support.foreign_key_engines import ENGINES, both_engines, engine_of
 
 PARENTS = {key: f"CREATE TABLE d.p (id INT NOT NULL PRIMARY KEY, name VARCHAR(9), {key} (name))"
@@ -201,7 +202,7 @@ def held(result, output):
 
 
 @pytest.mark.parametrize("key", CHILDREN)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_children_change_when_their_parents_do(key, data):
     """AP-FK: whatever happens to parents by either of two keys, one of them text that compares by its collation, and to

@@ -19,6 +19,7 @@ from applier.jobs.replay.job import replay_with
 from applier.options import ChangesOptions, ReplayOptions
 from applier.writer.writer import BinlogWriter
 from tests.model.test_replays import create, histories, written
+from tests.support.examples import examples
 from tests.support.folded_changes import fold
 from tests.support.folded_changes import rows_of as texts_of
 from tests.support.histories import write_history
@@ -41,7 +42,7 @@ def as_of(history, place):
     return valid.drop_columns(OF_VERSIONS).to_pylist()
 
 
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(histories(), small_parts)
 def test_each_step_is_the_replicas(history, executor):
     """Any keys and images, in batches of any size: after each transaction the history has the replica's rows, and the
@@ -85,7 +86,7 @@ def test_each_step_is_the_replicas(history, executor):
             assert fold(changes, columns, ()) == Counter(texts_of(left, columns))
 
 
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(st.data(), small_parts)
 def test_a_history_has_the_state_after_each_group(data, executor):
     """With DDL, rollbacks, several files, and rows of a base."""

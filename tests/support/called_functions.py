@@ -1,73 +1,93 @@
-"""Which functions and kernels of the packages each test module calls: `pytest --calls FILE` writes them as JSON.
+"""Which functions and kernels of the packages each test module calls: `pytest --calls FOLDER` writes them.
 
-A profiler sees the functions of Python, and keeps each code object once. Compiled code calls no profiler, so the class
-of the kernels sees their calls. Other processes are not seen. With xdist, each process writes a file of its own.
+A module's file has a name a line, as "applier/errors.py:reason", of the process of the test, of its forks, and of the
+processes that it starts with Python. Processes of Spark serve all tests of the folder `cluster`, and so do their calls.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-import threading
+import ast
+import os
 from collections import defaultdict
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any
 
 import pytest
 
-from keysearch.numba_private import CompiledKernel
 from tests.support.folders import ROOT
+from tests.support.watched.sitecustomize import FOLDER, Watch
 
-PACKAGES = ("applier", "jsondiff", "keysearch")
-_FOLDERS = tuple(f"{ROOT / package}/" for package in PACKAGES)
+WATCHED = ROOT / "tests" / "support" / "watched"
+CLUSTER = "tests/cluster/"
+MEMORY = "keysearch.memory"
 
 
 class CalledFunctions:
-    """Functions as "applier/errors.py:reason", by the test module that calls them."""
+    """Watches the tests of a run, module by module."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._codes: set[CodeType] = set()
-        self._kernels: set[str] = set()
-        self._by_module: dict[str, set[str]] = defaultdict(set)
+    def __init__(self, folder: str) -> None:
+        folder = os.path.abspath(folder)
+        os.makedirs(folder, exist_ok=True)
+        os.environ |= {FOLDER: folder, "PYTHONPATH": f"{WATCHED}:{os.environ.get('PYTHONPATH', ROOT)}"}
+        self._watch, self._module = Watch(folder), ""
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Watch a test with its fixtures."""
-        self._watch()
-        try:
-            return (yield)
-        finally:
-            sys.setprofile(None)
-            threading.setprofile(None)
-            del CompiledKernel.__call__
-            called = self._by_module[str(item.path.relative_to(ROOT))]
-            called |= {f"{code.co_filename[len(str(ROOT)) + 1:]}:{code.co_qualname}" for code in self._codes
-                       if code.co_filename.startswith(_FOLDERS)}
-            called |= self._kernels
-            self._codes.clear()
-            self._kernels.clear()
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """Begin a file where another module's tests begin, before its fixtures are made."""
+        if (module := str(item.path.relative_to(ROOT))) != self._module:
+            self._module = module
+            self._watch.begin(module)
 
-    def _watch(self) -> None:
-        codes, kernels, plain = self._codes, self._kernels, CompiledKernel.__mro__[1].__call__
 
-        def profile(frame: FrameType, event: str, _: object) -> None:
-            if event == "call":
-                codes.add(frame.f_code)
+def read_calls(folder: Path) -> dict[str, set[str]]:
+    """The functions that each test module calls, those included that are compiled into kernels which it calls."""
+    calls: dict[str, set[str]] = defaultdict(set)
+    for file in folder.iterdir():
+        calls[file.name.replace(",", "/")].update(file.read_text().split("\n")[:-1])
+    together = set().union(*(called for test, called in calls.items() if test.startswith(CLUSTER)))
+    for test, called in calls.items():
+        if test.startswith(CLUSTER):
+            called |= together
+        for name in [*called]:
+            called |= _compiled_with(name)
+    return calls
 
-        def call(kernel: Any, *arguments: Any) -> Any:
-            kernels.add(f"{kernel.__module__.replace('.', '/')}.py:{kernel.__name__}")
-            return plain(kernel, *arguments)
 
-        CompiledKernel.__call__ = call
-        threading.setprofile(profile)
-        sys.setprofile(profile)
+@cache
+def _compiled_with(name: str) -> frozenset[str]:
+    """The compiled functions that a compiled function names, and those that they name."""
+    found, new = set[str](), [name]
+    while new:
+        source, _, function = new.pop().partition(":")
+        for other in _named_in(source).get(function, ()):
+            if other not in found:
+                found.add(other)
+                new.append(other)
+    return frozenset(found)
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write what this process saw."""
-        if self._by_module:
-            worker = getattr(session.config, "workerinput", {}).get("workerid", "")
-            found = {module: sorted(called) for module, called in sorted(self._by_module.items())}
-            Path(f"{self._path}{worker}").write_text(json.dumps(found))
+
+@cache
+def _named_in(source: str) -> dict[str, set[str]]:
+    """By compiled function of a source file, the compiled functions that it names."""
+    if not _is_compiled(source):
+        return {}
+    tree = ast.parse((ROOT / source).read_text())
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    meanings = {name: f"{source}:{name}" for name in functions}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and _is_compiled(file := _file(node.module)):
+            meanings |= {alias.asname or alias.name: f"{file}:{alias.name}" for alias in node.names}
+    return {name: {meanings[part.id] for part in ast.walk(function) if isinstance(part, ast.Name)
+                   and part.id in meanings and part.id != name} for name, function in functions.items()}
+
+
+@cache
+def _is_compiled(source: str) -> bool:
+    """Return whether a source file has kernels: they read memory by what one module has for that."""
+    if source == _file(MEMORY):
+        return True
+    return (ROOT / source).exists() and f"from {MEMORY} import" in (ROOT / source).read_text()
+
+
+def _file(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"

@@ -1,4 +1,4 @@
-"""How many examples a random test tries: all of them in `make test-all`, half of them in `make test`."""
+"""How many examples a random test tries: all of them in `make test-all`, a quarter of them in `make test`."""
 
 from hypothesis import settings
 

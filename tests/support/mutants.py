@@ -4,9 +4,11 @@
 
 Each mutant is made in a copy of the checkout (`--jobs`: so many copies, each with one process of pytest, which stops at
 the first failure: two of them judge more mutants than one suite in two processes). It is killed by the first of three
-suites that fails: `near` (the tests that tests/near.tsv names for its file), `day` (what `make test` runs), `all` (what
-`make test-all` runs); `--until near` stops earlier. A test that fails without the mutant, too, kills none. Survivors
-are printed as differences, each with its number, by which `--only` runs it again.
+suites that fails: `near` (the tests that tests/near.tsv names for its file), `day` (what else `make test` runs), `all`
+(what else `make test-all` runs); `--until near` stops earlier. After `near` only test modules are run that call the
+changed function (build/calls, which `make mutants` measures once), the cheapest first: no other can notice. A test that
+fails without the mutant, too, kills none. Survivors are printed as differences, each with its number, by which `--only`
+runs it again.
 """
 
 from __future__ import annotations
@@ -25,23 +27,22 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 from keysearch import kernel_cache
-from tests.support.called_functions import PACKAGES
+from tests.support.called_functions import read_calls
+from tests.support.costs import read_table
 from tests.support.folders import ROOT
-from tests.support.near import DAILY, tests_for
+from tests.support.near import CALLS, DAILY, tests_for
+from tests.support.watched.sitecustomize import PACKAGES
 
-SUITES: dict[str, Callable[[str], list[str]]] = {
-    "near": lambda source: [*DAILY, *(tests_for([source]) or ["--deselect=tests"])],
-    "day": lambda source: [*DAILY],
-    "all": lambda source: [],
-}
-"""What pytest is told for a changed file, by suite."""
+SUITES = ("near", "day", "all")
 LONGEST = {"near": 900, "day": 3600, "all": 7200}
 """Seconds after which a suite counts as failed: a loop does not end."""
+NO_TEST = ("--deselect=tests",)
 NO_TESTS = 5
 """pytest's exit code where none is chosen."""
 _OPPOSITE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -51,11 +52,12 @@ _OPPOSITE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
 
 
 class _Change(ast.NodeVisitor):
-    """Finds the change with a number, as a node and what replaces it, and counts the changes that could be made."""
+    """Finds the change with a number, as a node, what replaces it, and the outermost function that it is in; counts the
+    changes that could be made."""
 
     def __init__(self, number: int) -> None:
-        self.number, self.count, self._depth = number, 0, 0
-        self.found: tuple[ast.expr | ast.stmt, ast.AST] | None = None
+        self.number, self.count, self._depth, self._names = number, 0, 0, list[str]()
+        self.found: tuple[ast.expr | ast.stmt, ast.AST, str] | None = None
 
     def _is_it(self) -> bool:
         self.count += 1
@@ -64,9 +66,21 @@ class _Change(ast.NodeVisitor):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         """Only what functions do is changed: constants of a module are data."""
         self._depth += 1
-        for statement in node.body:
-            self.visit(statement)
+        self._visit_named(node, node.body)
         self._depth -= 1
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Its methods have its name."""
+        self._visit_named(node, [*node.bases, *node.keywords, *node.body, *node.decorator_list])
+
+    def _visit_named(self, node: ast.FunctionDef | ast.ClassDef, parts: Iterable[ast.AST]) -> None:
+        named = self._depth < 2
+        if named:
+            self._names.append(node.name)
+        for part in parts:
+            self.visit(part)
+        if named:
+            self._names.pop()
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
 
@@ -76,7 +90,8 @@ class _Change(ast.NodeVisitor):
         if self._depth:
             for new in _changed(node):
                 if self._is_it():
-                    self.found = (node.test if isinstance(node, ast.If) else node), new  # type: ignore[assignment]
+                    place = node.test if isinstance(node, ast.If) else node
+                    self.found = place, new, ".".join(self._names)  # type: ignore[assignment]
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         """A message: what it says is not what is changed."""
@@ -121,12 +136,12 @@ def changes_in(source: str) -> int:
     return counting.count
 
 
-def changed_source(source: str, number: int) -> str:
-    """The source with a change, elsewhere as it is: some tests read it."""
+def changed_source(source: str, number: int) -> tuple[str, str]:
+    """The source with a change, elsewhere as it is, since some tests read it; and the function with the change."""
     change = _Change(number)
     change.visit(ast.parse(source))
     assert change.found is not None
-    old, new = change.found
+    old, new, function = change.found
     text = ast.unparse(new)
     if isinstance(new, ast.expr) and not isinstance(new, ast.Constant):
         text = f"({text})"
@@ -134,7 +149,28 @@ def changed_source(source: str, number: int) -> str:
     assert old.end_lineno is not None and old.end_col_offset is not None
     first = b"".join(lines[:old.lineno - 1]) + lines[old.lineno - 1][:old.col_offset]
     last = lines[old.end_lineno - 1][old.end_col_offset:] + b"".join(lines[old.end_lineno:])
-    return (first + text.encode() + last).decode()
+    return (first + text.encode() + last).decode(), function
+
+
+def arguments_of(suite: str, source: str, function: str) -> list[str]:
+    """What pytest is told for a change of a function. Where no test is known to call it, as while modules are
+    imported or kernels are compiled, all tests are run."""
+    near = tests_for([source])
+    if suite == "near":
+        return [*DAILY, *(near or NO_TEST)]
+    costs, called = read_table(), f"{source}:{function}"
+    callers = [test for test, names in calls().items()
+               if any(name == called or name.startswith(f"{called}.<locals>") for name in names)]
+    callers.sort(key=lambda test: costs.get(test, 0.0))
+    if suite == "day":
+        return [*DAILY, *([test for test in callers if test not in near] or (NO_TEST if callers else ()))]
+    return ["-m", "thorough", "--hypothesis-profile=thorough", *callers]
+
+
+@cache
+def calls() -> dict[str, set[str]]:
+    """The functions that each test module calls."""
+    return read_calls(CALLS)
 
 
 def choose(count: int, seed: int) -> list[tuple[str, int]]:
@@ -162,16 +198,18 @@ class Checkout:
         shutil.copytree(Path(kernel_cache.directory()).parent, self._kernels)
         self._forget_mutants()
 
-    def judge(self, source: str, before: str, after: str, until: str) -> Iterator[tuple[str, str, float, str]]:
+    def judge(self, source: str, function: str, before: str, after: str,
+              until: str) -> Iterator[tuple[str, str, float, str]]:
         """Yield (suite, outcome, seconds, the test that failed), up to the first suite that fails."""
-        for suite, arguments in SUITES.items():
+        for suite in SUITES:
+            arguments = arguments_of(suite, source, function)
             begun, outcome, test = time.monotonic(), "survives", ""
             self._write(source, after)
-            if self._fails(arguments(source), LONGEST[suite]):
+            if self._fails(arguments, LONGEST[suite]):
                 found = re.findall(r"^(?:FAILED|ERROR) (\S+)", (self._caches / "said").read_text(), re.MULTILINE)
                 test = found[0] if found else "no test by itself"
                 self._write(source, before)
-                last = ["--last-failed", "--last-failed-no-failures", "none", *arguments(source)]
+                last = ["--last-failed", "--last-failed-no-failures", "none", *arguments]
                 outcome = "is not judged by" if self._fails(last, LONGEST[suite]) else "is killed by"
             yield suite, outcome, time.monotonic() - begun, test
             if outcome != "survives" or suite == until:
@@ -216,9 +254,9 @@ def is_current(folder: str) -> bool:
 def report(number: int, source: str, change: int, until: str, checkouts: queue.SimpleQueue[Checkout]) -> str:
     """Judge a mutant in a checkout that is free, print the outcome of each suite, and return the last for the count."""
     text = (ROOT / source).read_text()
-    mutant = changed_source(text, change)
+    mutant, function = changed_source(text, change)
     checkout, outcome = checkouts.get(), ""
-    for suite, outcome, seconds, test in checkout.judge(source, text, mutant, until):
+    for suite, outcome, seconds, test in checkout.judge(source, function, text, mutant, until):
         print(f"{number}: {source} {outcome} {suite} after {seconds:.0f} s{test and ': ' + test}", flush=True)
     checkouts.put(checkout)
     if outcome != "survives":

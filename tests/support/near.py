@@ -1,25 +1,25 @@
 """The tests that are near to a change: `python -m tests.support.near [PATHS]`, which `make near` runs.
 
 tests/near.tsv names, for each source file, the test modules that call most of its functions, little outside its folder,
-and cost little CPU time. It is measured: `make near-map` runs the suite with `--calls`
+and cost little CPU time. It is measured: `make near-map` runs the suite with `--calls build/calls`
 (tests/support/called_functions.py) and writes it.
 """
 
 from __future__ import annotations
 
-import ast
-import json
 import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 
+from tests.support.called_functions import CLUSTER, read_calls
 from tests.support.costs import read_table
 from tests.support.folders import ROOT
 
 MAP = ROOT / "tests" / "near.tsv"
+CALLS = ROOT / "build" / "calls"
+"""What a run with `--calls` has written there; it is not kept in the repository."""
 OFTEN = 5
 """How many test modules call each function, if so many do."""
 MOST = 8
@@ -33,16 +33,10 @@ DAILY = ("-m", "not thorough")
 """What pytest is told for the tests of every day."""
 
 
-def write_map(files: Iterable[str]) -> None:
-    """Write the map out of what runs with `--calls` have written. A kernel's module counts as called, too, where a
-    kernel that was called is compiled with functions of it."""
-    calls: dict[str, set[str]] = defaultdict(set)
-    for file in files:
-        for test, called in json.loads(Path(file).read_text()).items():
-            calls[test].update(called)
-    for called in calls.values():
-        for name in [name for name in called if "kernel" in name.partition(":")[0]]:
-            called.update(f"{module}:{name}" for module in _compiled_with(name.partition(":")[0]))
+def write_map() -> None:
+    """Write the map out of what a run with `--calls` has written. Tests of the cluster are near to nothing: each
+    starts a JVM."""
+    calls = {test: called for test, called in read_calls(CALLS).items() if not test.startswith(CLUSTER)}
     by_source: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for test, called in calls.items():
         for name in called:
@@ -72,21 +66,6 @@ def _nearest(tests: dict[str, set[str]], weights: dict[str, float]) -> list[str]
         for name in tests[best]:
             missing[name] -= 1
     return chosen
-
-
-@cache
-def _compiled_with(source: str) -> frozenset[str]:
-    """The files of kernels whose functions are compiled into kernels of this file."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse((ROOT / source).read_text())):
-        names = []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for name in names:
-            path = f"{name.replace('.', '/')}.py"
-            if "kernel" in path and (ROOT / path).exists():
-                found |= {path, *_compiled_with(path)}
-    return frozenset(found)
 
 
 def tests_for(paths: Iterable[str]) -> list[str]:
@@ -133,6 +112,6 @@ def main(paths: list[str]) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--write"]:
-        write_map(sys.argv[2:])
+        write_map()
     else:
         sys.exit(main(sys.argv[1:]))

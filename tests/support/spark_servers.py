@@ -16,6 +16,8 @@ from applier.engine.spark import java, spark_private
 from tests.support.folders import ROOT
 
 HOME = spark_private.home()
+PYTHONPATH = f"{ROOT}:{HOME.parent}"
+"""Of drivers: this checkout, and the pyspark of this process, which may be an older one (older_sparks)."""
 N_WORKERS = 2
 ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1", "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """Of servers and drivers that live for seconds: what is hot there is not Java."""
@@ -105,3 +107,16 @@ def connect_server(directory: Path) -> Iterator[str]:
                        PYSPARK_PYTHON=sys.executable) as server:
         port = awaited(server, log, r"Spark Connect server started at: .*:(\d+)\n")[1]
         yield f"sc://127.0.0.1:{port}"
+
+
+def submitted(master: str, folder: Path, python: Path, options: list[object], conf: dict[str, object],
+              replay: list[object], **environment: str) -> None:
+    """A replay that `spark-submit` runs with this Python, whose path has nothing of this checkout."""
+    (folder / "job.py").write_text("import sys\nfrom applier import cli\nsys.exit(cli.main(sys.argv[1:]))\n")
+    settings = [word for name, value in conf.items() for word in ("--conf", f"{name}={value}")]
+    done = subprocess.run(
+        [*map(str, (HOME / "bin" / "spark-submit", "--master", master, *options, *settings, folder / "job.py", "replay",
+                    "--master", master, *replay))], cwd=folder, capture_output=True, text=True,
+        env=os.environ | ENVIRONMENT | {"PYTHONPATH": "", "SPARK_HOME": str(HOME), "PYSPARK_PYTHON": str(python),
+                                        "PYTHONDONTWRITEBYTECODE": "1"} | environment)
+    assert done.returncode == 0, done.stdout + done.stderr

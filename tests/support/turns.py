@@ -4,6 +4,8 @@
 of these parameters, the next one for the next case; a case is what the other parameters say. `one_in=3`: only the
 first of three cases that follow each other runs every day. The first case of a module's next
 function runs in the next way, too. All depends on the order of tests alone.
+
+Tests with a parameter `route` take turns without being marked: each case by one route.
 """
 
 from __future__ import annotations
@@ -15,13 +17,19 @@ import pytest
 
 COLLECTED = pytest.StashKey[list[pytest.Item]]()
 """In a session's config: all tests that were collected, before any was deselected."""
+WAYS = ("route",)
+"""Parameters that say how a result is reached, and not which one."""
 
 
 def mark_thorough(items: Iterable[pytest.Item]) -> None:
     """Give the marker `thorough` to the tests that are not of every day by their marker `by_turns`."""
     functions: dict[str, list[tuple[pytest.Item, pytest.Mark]]] = defaultdict(list)
     for item in items:
-        if (turns := item.get_closest_marker("by_turns")) is not None:
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        turns = item.get_closest_marker("by_turns")
+        if turns is None and (ways := [name for name in WAYS if name in parameters]):
+            turns = pytest.mark.by_turns(*ways).mark
+        if turns is not None:
             functions[item.nodeid.partition("[")[0]].append((item, turns))
     modules: Counter[str] = Counter()
     for function, tests in functions.items():

@@ -61,8 +61,8 @@ def test_services_of_the_applier_have_commands_that_it_takes(compose, parse):
     assert sync["binlogs"] == [archive["output"]]
     assert all((EXAMPLES / "compose" / service["build"]["context"]).resolve() == ROOT for service in ours.values())
     assert {service["build"]["target"] for service in ours.values()} <= set(stages())
-    [health] = sync["health"]
-    assert health in ours["sync"]["healthcheck"]["test"][1]
+    [metrics] = sync["metrics"]
+    assert metrics in ours["sync"]["healthcheck"]["test"][1]
 
 
 def test_services_name_volumes_files_and_services_that_are_there(compose):

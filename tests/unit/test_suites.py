@@ -73,7 +73,8 @@ def test_tests_near_to_a_package_are_those_of_its_model():
 
 def test_a_mutant_differs_in_one_thing():
     source = "# mypy: ignore\ndef f(a):\n    if a < 1 and a in (3, 4):\n        return 2\n    return 'text'\n"
-    mutants = [changed_source(source, number) for number in range(changes_in(source))]
+    mutants, functions = zip(*(changed_source(source, number) for number in range(changes_in(source))), strict=True)
+    assert {*functions} == {"f"}
     assert len(set(mutants)) == len(mutants) > 5
     for mutant in mutants:
         ast.parse(mutant)

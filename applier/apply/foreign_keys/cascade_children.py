@@ -143,14 +143,14 @@ def derived_row(group, link, child, row, old, new, parent_n, nulls):
 
 @inline
 def cause(group):
-    """Return the cause of a step, in place of a change's number: -1 - the number, among all tables', of the change that
-    foreign keys follow."""
+    """Return the cause of a step, in place of a change's number: -1 minus the number, counted over all tables, of the
+    change that triggered the foreign keys."""
     return -group.change_at if group.is_cleared == 0 else -1 - group.change_at
 
 
 @inline
 def remove_child(group, link, child, number):
-    """Apply ON DELETE CASCADE to a child. Returns DONE, or what is full."""
+    """Apply ON DELETE CASCADE to a child. Returns DONE, or the status of a full buffer."""
     store, state = store_at(child.store), state_at(child.state)
     slot = slot_at(store, number)
     if lacks_trace_room(state, 1):
@@ -172,8 +172,8 @@ def remove_child(group, link, child, number):
 
 @inline
 def change_child(group, link, child, number, row, old, new, parent_n, nulls):
-    """Apply SET NULL (`nulls`) or ON UPDATE CASCADE to a child. Returns DONE, or what is full. The parent was `old` and
-    is `new`."""
+    """Apply SET NULL (`nulls`) or ON UPDATE CASCADE to a child. Returns DONE, or the status of a full buffer. The
+    parent was `old` and is `new`."""
     store, state = store_at(child.store), state_at(child.state)
     slot, n, tracked = slot_at(store, number), store.n_parts, child.n_tracked
     if no_column_pointers_left(state):
@@ -229,8 +229,8 @@ def is_updated_above(group, table):
 
 @inline
 def change_children(group, row, link):
-    """Apply a link to the children of a row on the stack that are left: DONE; DESCENDS after a child that is on the
-    stack now, whose own children come before the next one; or what is full of the table `which`."""
+    """Apply a link to the remaining children of a row on the stack. Returns DONE; DESCENDS after pushing a child, whose
+    own children come before the next one; or the status of a full buffer of the table `which`."""
     scratch = group.scratch
     parent = table_at(group, row.table)
     parent_n = store_at(parent.store).n_parts

@@ -29,7 +29,7 @@ from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_
 
 @inline
 def drain(group):
-    """Change the children of all rows on the stack. Returns DONE, or what is full."""
+    """Change the children of all rows on the stack. Returns DONE, or the status of a full buffer."""
     while group.stacked > 0:
         row = row_at(group, group.stacked - 1)
         table = table_at(group, row.table)
@@ -81,7 +81,7 @@ def apply_changes(table, last):
 
 
 MAKES_NONE, AS_IT_IS, ENDS_ROW = 0, 1, 2
-"""What a change means to rows that refer to its row: nothing, what it is, a deletion."""
+"""The effect of a change on rows that refer to its row: none, the change itself, or a deletion."""
 
 
 @inline
@@ -139,7 +139,8 @@ def apply_parent(group, number, table, change, cascades):
 def apply_group(count, tables, changes, cascades, group_address):
     """Apply `count` changes of several tables in order, from `change_at` on: `tables` (address of int64[count]) has
     their tables' numbers in the group, `changes` theirs in their table's batch, `cascades` (uint8) whether they may
-    make others. Says why it stopped, about the table `which`: as `apply_rows` does, or what is full of the group."""
+    make others. Returns why it stopped, about the table `which`: a status of `apply_rows`, or of a full buffer of the
+    group."""
     group = group_at(group_address)
     while True:
         status = drain(group)

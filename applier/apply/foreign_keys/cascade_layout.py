@@ -41,7 +41,7 @@ looked for yet); what `made` of their table was after the last one, where that o
 
 NOTHING, CASCADE, SET_NULL = range(3)
 UNCHANGED, NULL = -1, -2
-"""Sources of values besides the number of a value in the log."""
+"""Values that are not numbers of logged values."""
 VALUE_SHIFT = 32
 """A value's number: that of its column above this bit, the row of the batch's after-images below."""
 

@@ -151,8 +151,8 @@ def look_for_children(group, row, link, child, old, parent_n):
 
 @inline
 def next_child(group, row, link, child, old, parent_n):
-    """The slot of the next child; -1 if there is none, and then nothing is noted any more. What has changed may not be
-    one any more."""
+    """Return the slot of the next child; -1 after the last one, and then no child is remembered any more. A row that
+    changed may no longer be a child."""
     store, numbers = store_at(child.store), group.scratch + row.children
     n = store.n_parts
     for left in range(row.n_children, 0, -1):

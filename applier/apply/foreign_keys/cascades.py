@@ -55,7 +55,7 @@ class GroupMember:
 
 
 class _Table:
-    """A table of a group while one version of it is in force. `taken` is its part of what is applied now."""
+    """A table of a group under one version. `taken` is its part of the current batch."""
 
     def __init__(self, member: GroupMember):
         self.member, self.unit = member, member.unit
@@ -114,8 +114,8 @@ class _Taken:
     """The number of the column in which a system-versioned table has the end of a row's time."""
 
     def effects(self) -> np.ndarray:
-        """What each change means to rows that refer to its row, uint8[n]. A row of the past has none of them: an update
-        that makes one is a deletion to them, and what happens to one is nothing."""
+        """Return the effect of each change on rows that refer to its row, uint8[n]. A past row has no children: an
+        update that makes a row past is a deletion to them, and later changes of it do nothing."""
         batch, found = self.batch, np.full(self.batch.n, AS_IT_IS, np.uint8)
         if self.row_end is None:
             return found
@@ -133,7 +133,7 @@ def _are_past(ends: pa.Array) -> np.ndarray:
 
 
 def _of_changes(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """What is true of rows (bool[m]) for the changes that have them at these places, -1 for none."""
+    """Map a fact about rows (bool[m]) to the changes whose rows have these numbers; -1 for no row."""
     return np.where(places >= 0, rows[np.maximum(places, 0)], False) if len(rows) else np.zeros(len(places), np.bool_)
 
 

@@ -45,7 +45,7 @@ class EventLink:
         self.starts = np.searchsorted(own[order], np.arange(len(self._known) + 1)).astype(np.int64)
 
     def _set_values(self, strings: pa.LargeBinaryArray) -> None:
-        """Index the distinct values, as they are encoded."""
+        """Index the distinct values in encoded form."""
         _, offsets, data = strings.buffers()
         offsets = np.frombuffer(offsets, np.int64)[strings.offset:strings.offset + len(strings) + 1] \
             if len(strings) else np.zeros(1, np.int64)

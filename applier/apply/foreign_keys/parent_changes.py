@@ -31,12 +31,12 @@ from applier.errors import ReplayStopped
 from applier.io.mapping import map_file
 
 FILE_SHIFT = 44
-"""A place in the log is one number: the file's above this bit, the offset in it below."""
+"""A position in the log is one number: the file's number above this bit, the offset in the file below it."""
 
 
 @dataclasses.dataclass(frozen=True)
 class ParentChanges:
-    """The deletes of a parent's rows, and the updates of what is referred to, that may change rows of other tables, in
+    """The deletes of a parent's rows, and the updates of referenced columns, that may change rows of other tables, in
     commit order: `places` (int64, see FILE_SHIFT) of their rows events, `rows` (int32) in these, `deletes` (bool), and
     by number of the column its values before and after (deletes: any)."""
 

@@ -84,8 +84,9 @@ def find_values(n, offsets, data, known_address, numbers, step):
 
 @kernel
 def count_passed(n, places, file, events, n_events, turns):
-    """For each of n changes, whose places (address of int64) ascend, how many events come before it: to `turns`.
-    `events` is the address of the events' places, ascending, `file` what the changes' places lack above."""
+    """Write to `turns` how many events come before each of n changes. The changes' offsets (`places`, address of int64)
+    ascend; `events` is the address of the events' positions, ascending, and `file` the upper part of the changes'
+    positions."""
     low, high = np.int64(0), n_events
     while n and low < high:
         middle = (low + high) >> 1

@@ -86,8 +86,8 @@ def image_key(offsets, data, row, word):
 
 @inline
 def look_ahead(index, state, first, n):
-    """Take the hashes of a block of changes before the index is looked at, then ask for the slots that they likely lead
-    to, then for those slots' keys, so that each memory line is there when it is needed."""
+    """Hash the keys of a block of changes, then prefetch the slots that the hashes probably lead to, then those slots'
+    keys, so that each memory line is in the cache when it is needed."""
     block, slots, likely = min(np.int64(BLOCK), n - first), index.slots, index.likely
     for i in range(block):
         word = index.hashes + 16 * i

@@ -16,8 +16,8 @@ DIFF_ID = MAX_IMAGE_ID + 2
 """The layout number that marks a pointer to a node."""
 
 NODE, _, node_at = struct("node", **dict.fromkeys(("previous", "image", "column", "place", "row"), np.int64))
-"""The pointer that it is on top of, the image it is in, its column, and the change's place (the offset of its event
-in the file) and row."""
+"""The pointer below it, the image that contains it, its column, and the offset (of the change's event in the file) and
+row of the change."""
 
 
 @kernel

@@ -48,11 +48,11 @@ class DiffNodes:
         self.partial_updates, self._has_befores = partial_updates, has_befores
 
     def count_as(self, other: DiffNodes) -> None:
-        """Count as other nodes do, in whose place these come."""
+        """Count as the other nodes do, which these replace."""
         self.count_by(other.partial_updates, has_befores=other._has_befores)
 
     def record_batch(self, n: int, batch: Changes) -> None:
-        """There are `n` nodes now; the new ones are of this batch, and get their changes' place."""
+        """Record the event offsets of the new nodes of this batch; there are now `n` nodes."""
         if n > self.n:
             new, images = self._nodes[self.n:n], batch.images
             order = np.argsort(images, kind="stable")
@@ -71,7 +71,7 @@ class DiffNodes:
         return self._nodes["image"][:self.n]
 
     def place(self, number: int) -> tuple[int, int]:
-        """The place of a node's change: offset of its event in the file, row in the event."""
+        """Return the position of a node's change: the offset of its event in the file, and the row in the event."""
         return int(self._nodes[number]["place"]), int(self._nodes[number]["row"])
 
     def link(self, number: int) -> tuple[int, int]:

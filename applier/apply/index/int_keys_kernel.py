@@ -45,7 +45,7 @@ def home(index, key):
 
 @inline
 def look_ahead(index, state, first, n):
-    """Ask for the entries of the changes of the next block, so that they are there when it is their turn."""
+    """Prefetch the entries of the next block of changes."""
     for j in range(first + BLOCK, min(first + 2 * BLOCK, n)):
         before = np.int64(load_i32(state.before_rows + 4 * j))
         if before >= 0:
@@ -108,7 +108,7 @@ def pointer_place(index, entry):
 
 @inline
 def row_at(index, place):
-    """What steps have as the number of the row whose pointer is at an address: its key."""
+    """Return the row number that steps have for the row whose pointer is at an address: its key."""
     return entry_at(place - _POINTER).key
 
 
@@ -156,8 +156,8 @@ def seed_ints(n, keys, pointers, index_address):
 
 @kernel
 def copy_live_ints(table, hashes, entries, index_address):
-    """Copy the live keys of a table of so many entries, and what `hashes` has of them, into an index, which is empty;
-    how many there are."""
+    """Copy the live keys of a table with this many entries, and their `hashes`, into an empty index; return how many
+    there are."""
     index = index_at(index_address)
     live = 0
     for i in range(entries):
@@ -174,7 +174,7 @@ def copy_live_ints(table, hashes, entries, index_address):
 
 @kernel
 def list_ints(table, entries, keys, pointers):
-    """All live keys of a table of so many entries, and their pointers, in no order: addresses of int64."""
+    """Write all live keys of a table with this many entries, and their pointers, in any order: addresses of int64."""
     n = 0
     for i in range(entries):
         entry = entry_at(table + _ENTRY_BYTES * i)

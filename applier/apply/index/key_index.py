@@ -71,7 +71,7 @@ class KeyIndex(UnitIndex[Changes], Generic[Encoded]):
 
     @abstractmethod
     def _make_room_for_first(self, keys: int) -> None:
-        """Make room for so many keys in an index that has none."""
+        """Make room for this many keys in an empty index."""
 
     def _new_table(self, entries: int) -> None:
         self._table = np.full((entries, 2), -1, np.int64)
@@ -79,7 +79,7 @@ class KeyIndex(UnitIndex[Changes], Generic[Encoded]):
 
 
 def entries_for(keys: int) -> int:
-    """Return how many entries so many keys need and as many again: a power of two."""
+    """Return the number of entries for twice this many keys: a power of two."""
     return 2 << int(keys).bit_length()
 
 
@@ -124,7 +124,7 @@ class IntIndex(KeyIndex[np.ndarray]):
         self._move_to(len(self._table) * (growth(len(self._table)) if 4 * self.live > len(self._table) else 1))
 
     def _move_to(self, entries: int) -> None:
-        """Have a table of so many entries for the keys that are live."""
+        """Move the live keys to a table with this many entries."""
         old, hashes = self._table, self._hashes
         self._new_table(entries)
         self._set(keys=int_keys_kernel.copy_live_ints(address_of(old), address_of(hashes), len(old), self.address))
@@ -235,7 +235,7 @@ class ByteIndex(KeyIndex[KeyBytes]):
         self._describe(buffer=address_of(buffer), buffer_room=len(buffer))
 
     def _rehash(self, entries: int) -> None:
-        """Have a table of so many entries for the slots and the buffer as they are now."""
+        """Make a table with this many entries for the current slots and buffer."""
         self._new_table(entries)
         self._set_buffer(self._buffer)
         self._describe(slots=address_of(self._slots), key_room=min(entries // 2, len(self._slots)))

@@ -6,7 +6,7 @@ compared in place. A row is not found here by an image with other bytes for the 
 NULL, JSON stored in another way); the caller handles that (multiset_search).
 
     set       one for all rows
-    slot      a row: pointer to its image, the next row whose image has the same hash, its place in the table's order,
+    slot      a row: pointer to its image, the next row whose image has the same hash, its rank in the table's order,
               the image's bytes; a free one has -1 as its pointer
     entry     hash, the last row that has it (-1: the entry is free): an open-addressed table, of which one entry in
               two is always free
@@ -43,7 +43,7 @@ BLOCK = 64
 _AHEAD = 16
 _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 _LINES = 4
-"""Memory lines of an image that are asked for before it is compared."""
+"""Memory lines of an image to prefetch before it is compared."""
 _MIX, _LAST_MIX = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _SEEDS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))
 
@@ -108,7 +108,7 @@ def free_entry(entries, mask, entry):
 
 @inline
 def link(entries, mask, slots, word, number):
-    """Put a row among those of its hash, by its place."""
+    """Put a row among those of its hash, by its rank."""
     entry = entry_at(entry_of(entries, mask, word))
     row, last = slot_at(slots, number), entry.last
     if last < 0:
@@ -188,8 +188,8 @@ def hash_ahead(rows, image, length, to):
 
 @inline
 def look_ahead(rows, state, first, block):
-    """Take the hashes of a block of changes before the set is looked at, then ask for the slots that they likely lead
-    to, then for these rows' images, so that each memory line is there when it is needed."""
+    """Hash a block of changes, then prefetch the slots that the hashes probably lead to, then these rows' images, so
+    that each memory line is in the cache when it is needed."""
     entries, mask, slots, likely = rows.entries, np.uint64(rows.mask), rows.slots, rows.likely
     for i in range(block):
         j, word = first + i, rows.hashes + 16 * i
@@ -276,7 +276,7 @@ def apply_images(n, set_address, state_address):
 
 @kernel
 def put_rows(pointers, lengths, places, set_address):
-    """Put rows in, given their images, their bytes and their places in the table's order (int64[n]); there must be
+    """Add rows, given their images, their lengths and their ranks in the table's order (int64[n]); there must be
     room."""
     rows = set_at(set_address)
     for i in range(pointers.shape[0]):

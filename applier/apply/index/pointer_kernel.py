@@ -19,7 +19,7 @@ from keysearch.records import struct
 
 DEAD = -2
 COMPUTED = -3
-"""In column pointers, in place of a generated column's: the last update of its sources left it out, so that no image
+"""In column pointers, in place of a generated column's: the last update of its sources did not log it, so that no image
 has its value."""
 COLUMN_POINTERS_ID = MAX_IMAGE_ID + 1
 """The layout number that marks a pointer to column pointers. Number 0 marks a row of the base."""
@@ -29,13 +29,13 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     "column_pointers_used", "free_column_pointers", "column_pointers_room", "keys", "live", "inserted", "updated",
     "deleted", "buffer_used", "diffs", "diff_nodes", "noted", "n_noted", "noted_room", "watch", "traced", "n_traced",
     "traced_room", "witness"), np.int64))
-"""What an index's kernels share. `next` is the change to continue with, `kinds` … `images` are the addresses of the
-arrays of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first whether the
-layout has a VALUE of all columns, then what it has of each; `column_pointers` that of int64[records, columns].
-`diff_nodes` is the address of the JSON diffs' nodes; there is room for all of a batch. `noted` is that of the conflicts
-of a batch in idempotent mode, 0 in strict mode. `watch`: see foreign_keys.watched_kernel; 0 where no row is watched.
-`traced` is that of the steps that rows take, 0 where nobody asks for them; `witness`: see witness_kernel, 0 where
-before-images are not compared with their rows."""
+"""The state that an index's kernels share. `next` is the change to continue with, `kinds` … `images` are the addresses
+of the arrays of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first
+whether the layout has a VALUE of all columns, then its state of each; `column_pointers` that of int64[records,
+columns]. `diff_nodes` is the address of the JSON diffs' nodes; there is room for all of a batch. `noted` is that of the
+conflicts of a batch in idempotent mode, 0 in strict mode. `watch`: see foreign_keys.watched_kernel; 0 where no row is
+watched. `traced` is that of the steps that rows take, 0 if no steps are kept; `witness`: see witness_kernel, 0 if
+before-images are not compared."""
 _, _, noted_at = struct("noted conflict", change=np.int64, what=np.int64)
 ROW_GONE = -1
 """A noted conflict: a row that does not exist, instead of the number of the unique key that is taken."""
@@ -43,9 +43,9 @@ ROW_GONE = -1
 TRACED, _, traced_at = struct("traced step", **dict.fromkeys(("change", "old", "new", "old_row", "new_row"), np.int64))
 """The effect of a change on a row: the pointers before and after it (NO_ROW: the row did not exist, or is gone). Column
 pointers stay unchanged until the consumer of the steps releases them (`free_traced`). `change` is the number of the
-change in the batch, or below 0 where foreign keys made it. `old_row` and `new_row` are numbers that only this row has
-while it is there, before the change and after it: in an index by an integer key, the key; elsewhere those of a base's
-rows are 0, 1, …"""
+change in the batch, or below 0 where foreign keys made it. `old_row` and `new_row` identify the row, while it exists,
+before and after the change: in an index by an integer key, by the key; elsewhere a base's rows have the numbers 0, 1,
+…"""
 NO_ROW = -1
 
 VALUE, DIFF, MADE = 1, 2, 3
@@ -76,7 +76,7 @@ def on_conflict(state, change, what, strict):
 
 @always_inline
 def trace(state, change, old, new, old_row, new_row):
-    """Keep a step where steps are asked for; there must be room."""
+    """Record a step if steps are kept; there must be room."""
     if state.traced:
         step = traced_at(state.traced, state.n_traced)
         step.change = change

@@ -215,5 +215,5 @@ class UnitIndex(ABC, Generic[Batch]):
 
 
 def growth(entries: int) -> int:
-    """Return how many times larger an index of so many entries becomes."""
+    """Return the factor by which an index with this many entries grows."""
     return 4 if entries < SOON_FULL else 2

@@ -21,7 +21,7 @@ from keysearch.keybytes import KeyBytes
 def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by: TableKey | None,
                  arrivals: Arrivals) -> pa.Table:
     """The rows after the ALTER, given those before it in the order of their key, and the new key if it is another one.
-    `arrivals` says what is known of how they came.
+    `arrivals` says what is known about their order of arrival.
 
     Raises SchemaError if values cannot be converted as the server does, or if it is unknown which rows it
     kept; ReplayStopped if two rows would have the same key.

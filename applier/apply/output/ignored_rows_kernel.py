@@ -14,9 +14,9 @@ first, or in a later one."""
 def copy_rows(groups, kinds, holders, undoes, kept, numbers):
     """Copy rows in their order, given the group of each row in each key: int64[keys, rows]; rows of a group have the
     same value. kinds: uint8[keys], hashed keys first, then the clustered one. holders: int64[keys, groups], all -1, for
-    who has the value. undoes: a duplicate in the clustered index takes back the row that was written last.
-    kept: bool[rows]; numbers: int64[rows], how many rows had been written before. Returns how many duplicates were
-    in the clustered index."""
+    the row that has the value. undoes: a duplicate in the clustered index takes back the row that was written last.
+    kept: bool[rows]; numbers: int64[rows], how many rows had been written before. Returns how many duplicates were in
+    the clustered index."""
     last, written, duplicates = -1, 0, 0
     for row in range(groups.shape[1]):
         taken = -1

@@ -43,8 +43,8 @@ class BatchPart:
 
 
 class ImageDecoder:
-    """Decodes the `wanted` columns of images in `files`, a list that may grow, JSON diffs as their bytes. What it gives
-    is good until the next is asked for."""
+    """Decodes the `wanted` columns of images in `files`, a list that may grow, JSON diffs as their bytes. A result is
+    valid until the next call."""
 
     def __init__(self, files: list[MappedFile], layouts: ImageLayouts, wanted: list[ColumnPlan | None]):
         self._files, self._layouts, self._wanted = files, layouts, wanted

@@ -17,7 +17,8 @@ from applier.io.mapping import MappedFile
 from keysearch.addresses import address_of
 
 CHUNK_BYTES = 256 << 20
-"""What one string column of a chunk takes at most, except for a single row: memory, and Arrow's offsets of 31 bits."""
+"""The most bytes of one string column of a chunk, except for a single row: bounded by memory, and by Arrow's offsets of
+31 bits."""
 
 
 class ChunkTooLarge(Exception):
@@ -48,7 +49,7 @@ class ImageMemory:
         return self._files[int(self._numbers_of(np.array([pointer]))[0])]
 
     def placed(self, error: ApplierError, pointer: int, table: str) -> ApplierError:
-        """The error with the place of the image that it is about."""
+        """Return the error with the position of the image that it is about."""
         file = self.file_of(pointer)
         return error.at(file=file.uri, position=file.position_of(addresses_of(pointer)), table=table)
 

@@ -30,9 +30,9 @@ _INLINE_BYTES = 32 << 10
 
 
 class StoredRows:
-    """The rows of a unit's base, read on demand: all, or the parts that may have some keys. `files[i]`
-    (int32) says in which file row i is stored, a number in `names`, of which the unit's `n_own` files are the first,
-    and `positions[i]` (int64) where in it. Errors: SnapshotError as merged_rows.RangeReader."""
+    """The rows of a unit's base, read on demand: all, or the parts that may have some keys. Row i is stored in the file
+    with the number `files[i]` (int32) in `names`, which begin with the unit's `n_own` files, at `positions[i]` (int64).
+    Errors: SnapshotError as merged_rows.RangeReader."""
 
     def __init__(self, origin: FromBase, definition: TableDefinition, low: KeyValue | None,
                  high: KeyValue | None) -> None:
@@ -113,7 +113,7 @@ class StoredRows:
 
 
 class ChangedUnit:
-    """The changes of a unit: `rows` are those of its base, `stays` (bool[n]) says which of them are as they were."""
+    """The changes of a unit: `rows` are those of its base, of which `stays` (bool[n]) marks the unchanged ones."""
 
     def __init__(self, spec: UnitSpec, key: TableKey, rows: pa.Table, stored: StoredRows, stays: np.ndarray) -> None:
         self._spec, self._key, self._stored = spec, key, stored

@@ -69,7 +69,7 @@ class Steps:
 
     @property
     def by_foreign_keys(self) -> np.ndarray:
-        """Whether foreign keys made the change, so that it is not in the log: bool[n]."""
+        """True if foreign keys made the change, so that the log does not contain it: bool[n]."""
         made: np.ndarray = self.changes < 0
         return made
 
@@ -96,8 +96,8 @@ class ReadSteps:
 
 
 def take_steps(units: Sequence[TracedUnit], batch: ChangeBatch | None, causes: Causes) -> Steps:
-    """The steps of rows in a table's units that a batch made; those that foreign keys made are numbered by `causes`. A
-    row that moves from one unit to another is there before it is here."""
+    """The steps of rows in a table's units that a batch made; those that foreign keys made are numbered by `causes`.
+    For a row that moves between units, the step in the old unit comes first."""
     parts = [unit.take_steps() for unit in units]
     traced = np.concatenate(parts) if parts else np.empty(0, TRACED)
     numbers = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])

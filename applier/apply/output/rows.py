@@ -98,8 +98,8 @@ class RowGatherer:
             yield self._extra.generated(rows)
 
     def base_rows(self, pointers: np.ndarray) -> np.ndarray:
-        """The numbers of the rows of the base that `pointers` (int64[n]) lead to, where all columns are as they are
-        there; -1 elsewhere: int64[n]."""
+        """Return the numbers of the base rows that `pointers` (int64[n]) lead to if all columns are unchanged, else -1:
+        int64[n]."""
         ids = layouts_of(pointers)
         found = np.where(ids == 0, pointers, -1)
         by_column = np.flatnonzero(ids == COLUMN_POINTERS_ID)
@@ -167,7 +167,7 @@ class RowGatherer:
         return self._extra.computed(rows, self._made_by(dict.fromkeys(self._computed, pointers)))
 
     def _made_by(self, places: dict[int, np.ndarray]) -> dict[str, np.ndarray]:
-        """What `ExtraColumns.computed` takes, given the pointers of generated columns by their number in the schema."""
+        """The pointers of generated columns by their number in the schema, as `ExtraColumns.computed` takes them."""
         found = {}
         for column, pointers in places.items():
             ids = layouts_of(pointers)
@@ -178,7 +178,7 @@ class RowGatherer:
         return found
 
     def _columns_of_rows(self, pointers: np.ndarray, columns: range) -> list[pa.Array | pa.ChunkedArray]:
-        """Some columns (by number in the schema) of rows that each come from one place; those of the base ascending."""
+        """Some columns (by number in the schema) of rows that each have one source; those of the base ascend."""
         in_base = layouts_of(pointers) == 0
         if not in_base.any():
             return [*self._decode(pointers, columns)]
@@ -197,8 +197,8 @@ class RowGatherer:
         return places
 
     def _chunk_by_column(self, pointers: np.ndarray) -> pa.Table:
-        """A chunk with rows whose columns come from different places. Where these are the log's columns and the others,
-        as full images make them, only the others must be picked one by one."""
+        """Return a chunk of rows whose columns have different sources. If all logged columns have one source and the
+        others another one, as full images make them, only the others are picked one by one."""
         places = self._places(pointers)
         n_logged = sum(number < len(self._logged.types) for number in self._logged.stored)
         columns = range(len(self.schema))
@@ -252,9 +252,9 @@ class RowGatherer:
 
     def _decode(self, pointers: np.ndarray, columns: Sequence[int],
                 picked: np.ndarray | None = None) -> list[pa.Array]:
-        """Finished columns of the images at `pointers`. Columns that an image lacks get their default (DEF-R1b) where
-        `picked` (bool[n, columns]; None: all) says that they are used: what an update's after-image lacks, its row has
-        from elsewhere (DEF-R2). An error names the image that it is about."""
+        """Finished columns of the images at `pointers`. Columns that an image does not have get their default (DEF-R1b)
+        where `picked` (bool[n, columns]; None: all) says that they are used: those that an update's after-image omits
+        keep the row's value (DEF-R2). An error names the image that it is about."""
         try:
             if any(self._logged.stored[column] < len(self._logged.types) for column in columns):
                 self._reader.read(pointers)
@@ -293,7 +293,7 @@ class RowGatherer:
             return values
         used = absent if picked is None else absent & picked
         if column in self._computed:
-            return values  # it is computed when the row is there
+            return values  # it is computed once the row is known
         return with_defaults(values, defined, self._defaults, seconds, used)
 
     def _not_logged(self, column: Column, rows: int, picked: np.ndarray | None, seconds: Seconds) -> pa.Array:

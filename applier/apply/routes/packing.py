@@ -23,7 +23,7 @@ from keysearch.addresses import address_of
 
 _FIXED = np.dtype([("rows", np.int32), ("header", np.int32)])
 MESSAGE_BYTES = 16 << 20
-"""What payloads that are packed together take, but for a single one."""
+"""The most bytes of payloads that are packed together, except for a single one."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ def header_of(payload: pa.Buffer) -> tuple[int, bytes]:
 def packed(rows: list[Rows], receivers: np.ndarray, header: bytes,
            payload_bytes: int) -> Iterator[tuple[np.ndarray, pa.BinaryArray]]:
     """The payloads of rows, given the receiver of each one (numbers from 0 on), for many receivers at a time: the
-    receiver of each payload, ascending, and the payloads. Each receiver's rows keep their order; a payload of more than
-    so many bytes has one row."""
+    receiver of each payload, ascending, and the payloads. Each receiver's rows keep their order; a payload larger than
+    `payload_bytes` has one row."""
     order = np.argsort(receivers.astype(np.min_scalar_type(int(receivers.max(initial=0)))), kind="stable")
     receivers = receivers[order]
     values, strings = [], []

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Bytes of many places, copied to other places: images out of the log, and columns into payloads and out of them."""
+"""Copies of many byte ranges: images out of the log, and columns into payloads and out of them."""
 
 import numpy as np
 

@@ -48,7 +48,7 @@ def apply_in_parts(unit: UnitSpec, payloads: Sequence[pa.Buffer], apply: Apply) 
 
 def _keys(unit: UnitSpec, rows: KeyRange, payloads: Sequence[pa.Buffer],
           n: int) -> Iterator[tuple[KeyValue, float]]:
-    """About so many keys of the unit that changes have, with what each stands for."""
+    """Yield about `n` keys of the unit that changes have, with the weight of each."""
     low: Any = rows.low
     high: Any = rows.high
     definitions = {link.version: link.definition for link in unit.chain}

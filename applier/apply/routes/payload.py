@@ -4,13 +4,13 @@
     place        int64     offset in the file of the rows event
     row          int32     number of the row in the event, from 0
     time         uint32    when the event was made, in seconds since 1970
-    layout       int32     which columns the after-image holds: a number in the header's list of layouts
+    layout       int32     the columns of the after-image: a number in the header's list of layouts
     before …               the key's columns of the before-image as a snapshot has them (an integer key: one int64);
                            zero or empty in inserts
-    after …                the same of the after-image, with what it lacks filled in; zero or empty in deletes
+    after …                the same of the after-image, with missing columns filled in; zero or empty in deletes
 
-and images: the after-image as the log has it, decoded only if its row is left at the end; none in deletes. One without
-any byte takes one, so that each has a place of its own.
+and images: the after-image as logged, decoded only if its row remains at the end; none in deletes. An empty image takes
+one byte, so that each has its own address.
 
 Where before-images are compared with rows, images are both as they follow each other in the log, and there is
 
@@ -121,7 +121,7 @@ def to_header(uri: str, body: bytes, layouts: ImageLayouts, version: int = 0, *,
 
 @dataclasses.dataclass(frozen=True)
 class Header:
-    """What a payload's header says."""
+    """The header of a payload."""
 
     version: int
     uri: str
@@ -138,12 +138,12 @@ class Header:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _PayloadMemory(MappedFile):
-    """A payload's bytes, which are not a file's: the images in it are from other places in the file."""
+    """A payload's bytes, which are not a file's: its images come from other offsets of the file."""
 
     changes: Callable[[], Unpacked]
 
     def position_of(self, address: int) -> int:
-        """The place of the rows event whose image lies at an address."""
+        """Return the position of the rows event whose image is at an address."""
         changes = self.changes()
         row = int(np.searchsorted(changes.addresses, address, side="right")) - 1
         return int(changes.columns[_PLACE][row].as_py())
@@ -155,7 +155,8 @@ def _memory_of(uri: str, payload: pa.Buffer, changes: Callable[[], Unpacked]) ->
 
 
 def together(payloads: Iterable[pa.Buffer], rows: int) -> Iterator[tuple[bytes, list[pa.Buffer], list[int]]]:
-    """Payloads one after the other that have the same header, up to about so many rows; and how many rows they have."""
+    """Yield payloads one after the other that have the same header, up to about `rows` rows; and how many rows they
+    have."""
     last, buffers, counts = b"", list[pa.Buffer](), list[int]()
     for payload in payloads:
         count, header = header_of(payload)

@@ -40,16 +40,17 @@ from applier.columns.table_key import TableKey, ranges_between
 from applier.io.mapping import MappedFile, map_file
 
 HELD_BYTES = 256 << 20
-"""What a task holds of changes, of all tables together, before it sends them: the more, the fewer payloads."""
+"""The most bytes of changes, over all tables, that a task holds before it sends them: the larger, the fewer
+payloads."""
 PAYLOAD_BYTES = 1 << 20
-"""What a payload takes, and a row more."""
+"""The most bytes of a payload, before its last row."""
 Sent = tuple[np.ndarray, pa.BinaryArray]
 """Numbers of units, and a payload for each."""
 
 
 def split_payloads(task: SplitTask) -> Iterator[Sent]:
-    """What a task's part of the log holds for each unit, in commit order. Raises ArchiveError for damage, and where
-    bytes are not those that were outlined."""
+    """Yield the changes of a task's part of the log for each unit, in commit order. Raises ArchiveError for damage, and
+    if bytes have changed since the log was outlined."""
     tables = {version: _SplitTable(units, ranges) for version, units in sorted(task.units.items())
               if (ranges := [unit.search for unit in units if isinstance(unit.search, KeyRange)])}
     for uri, segments in groupby(task.segments, key=lambda segment: segment.uri):
@@ -61,7 +62,7 @@ def split_payloads(task: SplitTask) -> Iterator[Sent]:
 
 def _payloads(segment: LogSegment, file: MappedFile, tables: dict[int, _SplitTable],
               outlined: SameBytes) -> Iterator[Sent]:
-    """What a segment makes the tables hold too much of; the rest stays with them."""
+    """Yield the changes of a segment when the tables hold too many; the rest stays with them."""
     for table in tables.values():
         table.uri = file.uri
     reader = segment_reader(segment, file, tables)
@@ -90,7 +91,7 @@ class _SplitTable:
         self.held_bytes, self.uri = 0, ""
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """What is wanted of the table's row events."""
+        """Return what to read of the table's rows events."""
         self._reading = reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
@@ -113,8 +114,8 @@ class _SplitTable:
 
     def _dealt(self, batch: ChangeBatch, before: list[pa.Array],
                after: list[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
-        """Which unit, by place among the table's units, gets which change, in the order of the changes. One that moves
-        a row to another unit is there twice."""
+        """Return which unit, by its number among the table's units, gets which change, in the order of the changes. A
+        change that moves a row to another unit is listed twice."""
         if len(self._units) == 1:
             return np.zeros(batch.n, np.int64), np.arange(batch.n)
         left, entered = self._unit_of(before, batch.before_rows), self._unit_of(after, batch.after_rows)
@@ -133,7 +134,7 @@ class _SplitTable:
         return units
 
     def payloads(self) -> Iterator[Sent]:
-        """What is held."""
+        """Yield the payloads of the held changes."""
         if self._reading is None or not self._held:
             return
         header = to_header(self.uri, self._reading.table_map.body, self._reading.layouts, self._units[0].version,

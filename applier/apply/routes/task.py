@@ -111,7 +111,7 @@ def steps(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> 
             for _ in outlined.steps(reader, segment.split, segment.start, segment.end):
                 yield segment
         except ReplayStopped:
-            reader.flush()  # what was read before it may have to stop first
+            reader.flush()  # earlier changes may have to stop first
             raise
     if last is not None:
         last[1].flush()

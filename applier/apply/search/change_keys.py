@@ -152,7 +152,7 @@ class IntKeys(ChangeKeys[np.ndarray]):
             return np.array(int_key(values.fill_null(0))), absent
         images, n = _images(batch, after)
         buffer = images.columns[column]
-        keys = buffer.values.view(np.int64)[:n]  # where the kernel put them, whatever is there for a NULL
+        keys = buffer.values.view(np.int64)[:n]  # where the kernel put them; a NULL has an arbitrary value
         if not buffer.has_nulls:
             return keys, None
         absent, missing = absent_flags(buffer.absent_rows(n)), np.asarray(buffer.arrow(n).is_null())
@@ -200,7 +200,7 @@ def _images(batch: ChangeBatch, after: bool) -> tuple[ImageBuffers, int]:
 
 
 def at_change(error: AnyError, batch: Changes, rows: np.ndarray, lacking: np.ndarray) -> AnyError:
-    """The error with the place of the first change whose image (its row in `rows`) is `lacking`."""
+    """Return the error with the position of the first change whose image (its row in `rows`) is `lacking`."""
     change = np.flatnonzero((rows >= 0) & lacking[rows])[0]
     error.at(file=batch.file.uri, position=int(batch.places[change]))
     return error

@@ -43,8 +43,8 @@ class ConflictTexts(ABC):
 
     @abstractmethod
     def texts(self, images: np.ndarray, after: bool, unique: int) -> list[str]:
-        """Return the values of some after- or before-images in a unique key, with what an after-image lacks filled in;
-        for BY_CONTENT the values of their first columns."""
+        """Return the values of some after- or before-images in a unique key, with missing columns of an after-image
+        filled in; for BY_CONTENT the values of their first columns."""
 
     def key_text(self, image: int, after: bool, unique: int) -> str:
         """Return a unique key and the values of one image in it."""

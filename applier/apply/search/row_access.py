@@ -154,8 +154,8 @@ class RowAccess:
 
     def _exact_where_not_null(self, batch: DecodedChanges, access_paths: np.ndarray,
                  kinds: list[frozenset[int]]) -> tuple[np.ndarray, list[Search]]:
-        """What `searches` returns, given which columns each kind of before-image has: those without a NULL in a key
-        that identifies the row are then searched by that key alone."""
+        """The same as `searches`, given the columns of each kind of before-image: those without a NULL in a key that
+        identifies the row are then searched by that key alone."""
         found = [self.search(present) for present in kinds]
         for way, present in enumerate(kinds):
             choice = self._choice(present)

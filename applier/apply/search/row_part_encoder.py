@@ -46,9 +46,9 @@ class RowPartEncoder(RowAccess):
 
     def of_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
                   inserted: np.ndarray | None = None) -> list[EncodedRowPart]:
-        """The parts of the first `rows` images of a batch; what an insert's image lacks is the column's default
-        (DEF-R1a, b), given which images are such (bool[rows]; None: none is). Columns that the log does not have are
-        lacking in all."""
+        """Return the parts of the first `rows` images of a batch. A column that an insert's image does not have gets
+        its default (DEF-R1a, b); `inserted` (bool[rows]; None: none is) marks these images. Columns that the log does
+        not have are missing in all."""
         finished = self._all_finished(images, rows, table_map, seconds, {})
         return self._inputs(finished, rows, seconds, inserted)
 
@@ -57,11 +57,10 @@ class RowPartEncoder(RowAccess):
                         documents: dict[int, pa.Array],
                         placed: Callable[[SchemaError, np.ndarray], SchemaError],
                         ) -> tuple[list[EncodedRowPart], AwaitedImages | None]:
-        """The parts of the first `rows` after-images of a batch, and what some await of the rows that are found.
-        `computes_omitted` (bool[rows]) says whose missing generated columns a replica computes, `takes_generated`
-        whether a generated column has the value that an image has of it.
-        `documents` has the values of JSON columns with diffs. `placed` gives an error about some images (bool[rows])
-        its place."""
+        """The parts of the first `rows` after-images of a batch, and the values that some await from the rows that are
+        found. `computes_omitted` (bool[rows]) marks images whose missing generated columns a replica computes;
+        `takes_generated` says whether a generated column takes the image's value. `documents` has the values of JSON
+        columns with diffs. `placed` gives an error about some images (bool[rows]) its position."""
         finished = self._all_finished(images, rows, table_map, seconds, documents)
         made: dict[int, Completed] = {}
         after = AfterImages(self.definition, self._defaults, inserted, computes_omitted, takes_generated, seconds,

@@ -36,7 +36,7 @@ WithTexts = TypeVar("WithTexts", bound=TakenWithTexts)
 
 class UnitSearch(ABC, Generic[Taken]):
     """The access method of a unit: by a key, by content, or as a multiset of images. It fills an index, applies changes
-    to it, reports what was refused, and gives the rows. `index` is the one that holds the rows now."""
+    to it, reports refused changes, and gives the rows. `index` holds the current rows."""
 
     index: UnitIndex[Any]
 

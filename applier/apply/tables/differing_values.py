@@ -48,8 +48,8 @@ class Differences:
 
     def add(self, images: LoggedImages, numbers: np.ndarray, column: str, logged: pa.ChunkedArray,
             held: pa.ChunkedArray, rows: pa.Table) -> np.ndarray | None:
-        """Compare a column of some images (int64[n], their numbers, ascending) as the log and as a replay has it; which
-        values differ, None if none does. `rows` has the columns of the key, unless an image lacks one."""
+        """Compare a column of some images (int64[n], their numbers, ascending) as logged and as replayed; return which
+        values differ, None if none does. `rows` has the columns of the key, unless an image does not have one."""
         differing = differing_values(logged, held)
         if differing is None:
             return None

@@ -33,11 +33,11 @@ class BoundTable:
 
 
 class TableWalk:
-    """The units of one version of a table in one task. They all see every batch and take what is in their range.
+    """The units of one version of a table in one task. Each sees every batch and takes the changes in its range.
 
     `sources` have the units whose rows come to these: all their changes come before this one's. `events` are those of
-    its parents, if foreign keys change rows of it. `bound` is the binding that the reader fills now, None before the
-    first table map, and `taker` takes its batches instead.
+    its parents, if foreign keys change its rows. `bound` is the binding that the reader currently fills, None before
+    the first table map, and `taker` takes its batches instead.
     """
 
     def __init__(self, units: tuple[UnitSpec, ...], sources: Sequence[TableWalk] = (),
@@ -115,8 +115,8 @@ class TableWalk:
             self.bound = dataclasses.replace(self.bound, binding=None)
 
     def end(self) -> None:
-        """No more changes come. What takes them leads back here: without this, all of it would be in memory until
-        Python's collector comes."""
+        """Note that no more changes come. This breaks reference cycles, so that memory is freed before the garbage
+        collector runs."""
         self.bound = self._steps_to = None
 
     def _concerned(self, changes: Any) -> list[UnitApplier]:

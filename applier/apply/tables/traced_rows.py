@@ -19,8 +19,8 @@ from applier.schema.definition import TableDefinition
 
 
 class TracedRows:
-    """What the unit knows of its rows now, also when it has passed them on: `base` are those that were there at first;
-    without an index there were no changes."""
+    """The rows of a unit, also after it has passed them on: `base` are the rows at first; without an index there were
+    no changes."""
 
     def __init__(self, definition: TableDefinition, memory: UnitMemory, base: pa.Table,
                  index: UnitIndex[Any] | None) -> None:

@@ -62,10 +62,10 @@ class RowEvents(Protocol):
 
 class UnitApplier(UnitLink):
     """Applies changes to a unit. Calls come in commit order: `bind_table_map`, `take` any number of times, and then
-    `unit_outcome.finish`. While no change has come it has no `search` and no rows in memory, and passes those that are
-    there on.
+    `unit_outcome.finish`. Before its first change it has no `search` and no rows in memory, and passes existing rows
+    on.
 
-    `events`: what foreign keys do to its rows by value; they look at each batch before it is taken.
+    `events`: the effects of foreign keys on its rows, by value; they look at each batch before it is taken.
 
     JSON diffs are applied last, so that a diff that does not fit is found only then (`failed_diff`), and it may come
     before what stopped the unit (`stop`). So are statements of DDL, where no change came after them.
@@ -119,7 +119,7 @@ class UnitApplier(UnitLink):
         self._partial_updates = PartialUpdates(reading.plans, reading.layouts)
         if self.search is not None:
             self._count_diffs(self.search)
-        if self._events is not None:  # they look at the first batch before it is taken, and watch the rows there
+        if self._events is not None:  # they look at the first batch before it is taken, and watch the existing rows
             self.open()
         number_in_key = ExtraColumns(self.spec.definition, self._memory.n_logged).place_in_key
         if number_in_key is not None:

@@ -32,8 +32,8 @@ class UnitLink(ABC):
         self.stop: Refused | PlanAgain | None = None
         self.next_number = self.by_foreign_keys = 0
         self._files: list[MappedFile] = []
-        self._passed: pa.Table | None = None  # the rows before the first change, where they were asked for
-        self._has_rows = False  # those of the versions before, none of which was stopped, are here or were passed on
+        self._passed: pa.Table | None = None  # the rows before the first change, if they were requested
+        self._has_rows = False  # earlier versions' rows, none of which was stopped, are here or were passed on
         self._was_changed: bool | None = None  # once the rows were given away
         self._arrivals: Arrivals | None = None
 
@@ -42,8 +42,8 @@ class UnitLink(ABC):
         return UnitMemory(self.spec.definition, self._files, self.spec.time_zone)
 
     def links(self, ends: Callable[[Self], bool] = lambda _: False) -> list[Self]:
-        """Return the units of the versions whose rows come down to this one, which is the last, each after those before
-        it. Where one `ends` it, it is there, and those before it are not."""
+        """Return the units of the versions whose rows come down to this one, which is the last, each after its sources.
+        A unit for which `ends` is true is included, its sources are not."""
         return in_order_of_rows(self, lambda link: link.sources, ends)
 
     # ---- what stops it
@@ -99,7 +99,7 @@ class UnitLink(ABC):
 
     @property
     def arrivals(self) -> Arrivals:
-        """Return what is known about the rows' order of arrival; call it before they are taken."""
+        """Return what is known about the rows' order of arrival; call it before the rows are taken."""
         for link in self.links(lambda link: link._arrivals is not None):
             if link._arrivals is None:
                 link._arrivals = link._own_arrivals()

@@ -25,7 +25,7 @@ class UnitRanges:
         self._places[starts] = np.arange(len(ranges))
 
     def concerned(self, columns: KeyColumns) -> frozenset[int]:
-        """The places of the ranges that keys are in, given the key's columns of both images."""
+        """Return the numbers of the ranges that contain keys, given the key's columns of both images."""
         found = np.zeros(len(self._places), np.bool_)
         for images in columns:
             found[np.minimum(self._range_of(images), len(found) - 1)] = True

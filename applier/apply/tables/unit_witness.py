@@ -129,8 +129,8 @@ class UnitWitness:
 
 def _both(reader: RowGatherer, images: np.ndarray, held: np.ndarray,
           columns: list[int]) -> Iterator[tuple[np.ndarray, pa.Table, pa.Table]]:
-    """Some columns of before-images, and the rows that they found: which of them, and both tables. What cannot be read
-    is left out: a replica does not look at it, either."""
+    """Yield some columns of before-images, and the rows that they found: which of them, and both tables. Unreadable
+    values are skipped: a replica does not look at them, either."""
     parts = [np.arange(len(images))]
     while parts:
         part = parts.pop()

@@ -2,5 +2,5 @@
 
 __all__ = [
     "compared", "diagnosed", "differences", "explained", "grids", "lakes", "located", "results", "standings", "status",
-    "summarized", "undone", "versions",
+    "summarized", "undone", "versions", "written",
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from applier.cli.output.grids import Grid
 from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, words
-from applier.io.printable import printable
 from applier.jobs.doctor.result import NOTE, OK, PROBLEM, Diagnosis
 
 _COLOURS = {OK: "green", NOTE: "yellow", PROBLEM: "bold red"}
@@ -18,8 +17,8 @@ def _print(console: ResultConsole, diagnosis: Diagnosis) -> None:
     if not console.is_terminal:
         for check in diagnosis.checks:
             to_do = f"; to do: {check.to_do}" if check.to_do else ""
-            print(printable(f"{check.state}: {check.name}: {check.found}{to_do}"))
-        print(verdict)
+            console.say(f"{check.state}: {check.name}: {check.found}{to_do}", soft_wrap=True)
+        console.say(verdict)
         return
     grid = Grid("", "", "found, and what to do")
     for check in diagnosis.checks:

@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 from rich.text import Text
 
 from applier.cli.output.grids import Grid, result_console
+from applier.cli.output.results import Result
 from applier.cli.output.value_texts import ValueText, value_texts
-from applier.cli.terminal import assembled, print_note
+from applier.cli.terminal import ResultConsole, assembled, print_note
 from applier.io.disk.new_files import new_output
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumn, SharedColumns
 from applier.jobs.diff.result import Compared, TableDiff
@@ -20,9 +21,8 @@ from applier.mysql.names import folded
 from applier.snapshot.files.location import table_folder
 
 
-def print_diff(diff: Compared, rows: int) -> None:
+def _print(console: ResultConsole, diff: Compared, rows: int) -> None:
     """Print counts of each table, and at most `rows` rows of each that differs."""
-    console = result_console()
     counts = Grid("table", "rows before", "rows after", "removed", "added", "changed", "definition")
     for table in diff.tables.values():
         counts.add(table.full_name, table.rows_before, table.rows_after, table.removed, table.added, table.changed,
@@ -43,6 +43,9 @@ def print_diff(diff: Compared, rows: int) -> None:
         if shown < table.differing:
             console.say((f"… and {table.differing - shown:,} more: --rows shows more of them, --format json all",
                         "dim"))
+
+
+DIFFERENCES = Result(_print)
 
 
 def write_parquet(diff: Compared, output: str) -> None:

@@ -10,7 +10,6 @@ from rich.text import Text
 from applier.cli.output.grids import Grid
 from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, words
-from applier.io.printable import printable
 from applier.jobs.explain.definitions import TableHistory
 from applier.jobs.explain.searches import SearchExplained, TableExplained
 
@@ -26,12 +25,12 @@ def _print(console: ResultConsole, tables: Sequence[TableExplained], definitions
     else:
         for table in tables:
             for line in _lines(table):
-                print(printable(line))
+                console.say(line, soft_wrap=True)
         if not tables:
-            print("the log changes no rows of these tables")
+            console.say("the log changes no rows of these tables")
     for history in definitions:
         for line in _history_lines(history):
-            print(printable(line))
+            console.say(line, soft_wrap=True)
 
 
 def _history_lines(history: TableHistory) -> list[str]:

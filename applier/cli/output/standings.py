@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from applier.binlog.events.gtid import GtidSet
 from applier.cli.output.results import Result
-from applier.cli.terminal import ResultConsole
-from applier.io.printable import printable
+from applier.cli.terminal import ResultConsole, words
 from applier.jobs.compare import Comparison, Standing
 from applier.jobs.summary.words import counted
 
 
 def _print(console: ResultConsole, found: Comparison) -> None:
-    print(printable("\n".join(_lines(found)), "\n"))
+    for line in _lines(found):
+        console.print(words(line, keep="\n"), soft_wrap=True)
 
 
 def _lines(found: Comparison) -> list[str]:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from applier.cli.output.grids import Grid, result_console
+from applier.cli.output.grids import Grid
 from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
-from applier.jobs.summary.words import partial_updates
+from applier.jobs.summary.words import counted, diff_text
 from applier.mysql.values.time_zones import shown_with_local
 from applier.snapshot.manifest import Snapshot
 
 if TYPE_CHECKING:
+    from applier.jobs.compare import Comparison
     from applier.jobs.publish.result import PublishedAsOf
     from applier.jobs.verify.files import Verified
 
-def print_result(result: ReplayResult) -> None:
+
+def _print_replayed(console: ResultConsole, result: ReplayResult) -> None:
     """Print a line for each table with its row changes, then the snapshot's position and the time it took."""
-    console = result_console()
     for note in result.notes:
         console.say((note, "yellow"))
     for table in result.tables:
@@ -51,11 +51,14 @@ def print_result(result: ReplayResult) -> None:
     if not result.witness.is_empty:
         console.say(f"witness: {result.witness}")
     if result.partial_updates:
-        console.say(partial_updates(result.partial_updates, result.documents, result.bytes_saved))
+        console.say(diff_text(result))
     console.say((result.snapshot, "bold"), " stands at ", (result.position, "bold"), f" ({_when(result.timestamp)})")
     total = sum(result.seconds.values())
     phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in result.seconds.items())
     console.say(f"{result.changes:,} row changes in {total:.1f} s" + (f" ({phases})" if phases else ""))
+
+
+REPLAYED = Result(_print_replayed)
 
 
 def _print_report(console: ResultConsole, report: Report) -> None:
@@ -69,7 +72,7 @@ def _print_report(console: ResultConsole, report: Report) -> None:
         grid.print(console)
         if len(report.conflicts) < report.result.conflicts:
             console.say(f"… and {report.result.conflicts - len(report.conflicts):,} more")
-    print_result(report.result)
+    _print_replayed(console, report.result)
 
 
 def _report_document(report: Report) -> dict[str, object]:
@@ -80,9 +83,8 @@ REPORT = Result(_print_report, _report_document)
 """The contents of `_report.json`, and the first conflicts."""
 
 
-def print_imported(result: ReplayResult) -> None:
+def _print_imported(console: ResultConsole, result: ReplayResult) -> None:
     """Print a line for each table of a dump, then the snapshot's position and the time it took."""
-    console = result_console()
     grid = Grid("table", "rows", "files")
     for table in result.tables:
         grid.add(f"{table.database}.{table.name}", table.rows, table.files_written)
@@ -93,11 +95,7 @@ def print_imported(result: ReplayResult) -> None:
     console.say(f"{sum(table.rows for table in result.tables):,} rows in {sum(result.seconds.values()):.1f} s")
 
 
-def print_exported(output: str, rows: int, files: int, size: int) -> None:
-    """Print how much was exported, and how to load it."""
-    console = result_console()
-    console.say(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB")
-    console.say("to load it: ", (f"sh {shlex.quote(f'{output}/_load.sh')} -h HOST -u USER -p", "bold"))
+IMPORTED = Result(_print_imported)
 
 
 def _print_verified(console: ResultConsole, verified: Verified) -> None:
@@ -116,8 +114,9 @@ VERIFIED = Result(_print_verified, lambda verified: {"same": not verified.damage
 """What was read of a snapshot's files, and a line for each damaged one."""
 
 
-def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: bool) -> None:
-    """Print the position and the tables of a snapshot, and their CREATE TABLEs if requested."""
+def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: bool, compared: Comparison | None) -> None:
+    """Print the position and the tables of a snapshot, their CREATE TABLEs if requested, and how far it is behind the
+    archive that it was compared with."""
     position, is_of_dump = snapshot.position, "dump" in snapshot.source.options
     facts = [
         ("position", str(position) if position.file or not is_of_dump else "unknown"),
@@ -132,6 +131,7 @@ def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: boo
         *(("left out", str(entry)) for entry in snapshot.left_out),
         ("options", ", ".join(f"{name}={value}" for name, value in snapshot.source.options.items()) or "defaults"),
         ("made by", snapshot.created_by),
+        *(() if compared is None else (("behind", _behind(compared)),)),
     ]
     console.say((snapshot.uri, "bold"))
     for name, value in facts:
@@ -144,9 +144,25 @@ def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: boo
         console.print(words(table.definition.to_sql() + ";", keep="\n"))
 
 
-def _snapshot_document(snapshot: Snapshot, definitions: bool) -> dict[str, object]:
-    """Print the position of a catalog's tables, and the snapshot or version that shows each of them."""
+def _behind(compared: Comparison) -> str:
+    """Return how far a snapshot is behind an archive."""
+    place, distance = compared.b.place, compared.distance
+    if compared.relation in ("same", "ahead"):
+        return f"nothing: it is {'at the end' if compared.relation == 'same' else 'ahead'} of {place}"
+    if distance is None or compared.attach is None:
+        return f"unknown: {compared.obstacle or 'the snapshot has transactions that the archive does not have'}"
+    parts = [counted(distance.files, "file"), counted(distance.bytes, "byte"),
+             *([] if distance.transactions is None else [counted(distance.transactions, "transaction")]),
+             *([] if distance.seconds is None else [f"{distance.seconds:,} s"])]
+    return f"{', '.join(parts)}: it continues in {place} at {compared.attach}"
+
+
+def _snapshot_document(snapshot: Snapshot, definitions: bool, compared: Comparison | None) -> dict[str, object]:
     at = snapshot.position
+    behind: dict[str, object] = {}
+    if compared is not None:
+        behind["behind"] = {name: value for name, value in compared.to_json().items()
+                            if name in ("relation", "attach", "obstacle", "distance")}
     return {
         "snapshot": snapshot.uri, "file": at.file, "offset": at.offset, "gtid_set": at.gtid_set.replace("\n", ""),
         "group_id": at.group_id, "timestamp": at.timestamp, "flavour": at.flavour, "base": snapshot.source.base,
@@ -156,7 +172,7 @@ def _snapshot_document(snapshot: Snapshot, definitions: bool) -> dict[str, objec
         "tables": [{"table": table.full_name, "rows": table.rows, "bytes": table.bytes, "files": len(table.files),
                     "sorted_by": list(table.key)}
                    | ({"definition": table.definition.to_sql()} if definitions else {}) for table in snapshot.tables],
-    }
+        **behind}
 
 
 SNAPSHOT = Result(_print_snapshot, _snapshot_document)

@@ -12,7 +12,7 @@ from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, words
 from applier.io.disk.new_files import new_output
 from applier.jobs.summary.result import Summary
-from applier.jobs.summary.words import counted, label, length, partial_updates, short, span, when
+from applier.jobs.summary.words import counted, diff_text, label, length, short, span, when
 
 _STEPS, _TABLES, _STATEMENTS, _CHARACTERS = 30, 25, 20, 100
 """Lines on the terminal for the parts of a summary; characters of a statement beside a transaction."""
@@ -38,7 +38,7 @@ def _print(console: ResultConsole, summary: Summary) -> None:
 
 def _partial_updates(console: ResultConsole, summary: Summary) -> None:
     if summary.partial_updates:
-        console.say(partial_updates(summary.partial_updates, summary.documents, summary.bytes_saved))
+        console.say(diff_text(summary))
 
 
 def _largest(console: ResultConsole, summary: Summary) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from applier.cli.output.grids import NARROW, Grid, result_console
+from applier.cli.output.grids import NARROW, Grid
+from applier.cli.output.results import Result
 from applier.cli.output.value_texts import ValueText, value_texts
-from applier.cli.terminal import assembled, words
+from applier.cli.terminal import ResultConsole, assembled, words
 from applier.jobs.history.job import Origin, RowHistory
 from applier.jobs.summary.words import short
 
@@ -19,10 +20,9 @@ Part = str | tuple[str, str]
 """A text, optionally with its style."""
 
 
-def print_versions(history: RowHistory, nothing: str) -> None:
+def _print(console: ResultConsole, history: RowHistory, nothing: str) -> None:
     """Print the versions of one row's history, or `nothing` if there are none."""
     versions = pa.Table.from_batches(history.batches(), history.schema)
-    console = result_console()
     if not versions.num_rows:
         console.say(nothing)
         return
@@ -75,3 +75,6 @@ def _changed(before: dict[str, ValueText], after: dict[str, ValueText]) -> Seque
             old, new = before[name].beside(value)
             parts += [", " if parts else "", f"{name}: ", (old, "red"), " → ", (new, "green")]
     return parts or [("unchanged", "dim")]
+
+
+ROW_VERSIONS = Result(_print)

@@ -70,7 +70,7 @@ def are_in(rows: pa.Table, definition: TableDefinition, part: PartRows) -> np.nd
 
 
 def range_bounds(definition: TableDefinition) -> list[int] | list[bytes] | list[float]:
-    """What the rows of each partition of RANGE stay below, ascending, as values that compare; errors as above."""
+    """Return the upper bounds of the partitions of RANGE, ascending, as values that compare; errors as above."""
     by = definition.partitioning
     assert by is not None
     work = _Rows(without_rows(table_schema(definition)), definition, by)

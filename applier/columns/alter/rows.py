@@ -1,7 +1,7 @@
 """Converts rows from one definition of a table to the next: columns kept, converted, added, dropped and moved.
 
 An added column in existing rows holds its default, else NULL or the type's implicit default (MySQL manual, "ALTER TABLE
-Statement"); CURRENT_TIMESTAMP is the statement's time, AUTO_INCREMENT numbers the rows as they are given.
+Statement"); CURRENT_TIMESTAMP is the statement's time, AUTO_INCREMENT numbers the rows in the given order.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from applier.sql.values import numbers as numbers_of
 _Values: TypeAlias = Callable[[str], pa.Array | pa.ChunkedArray]
 """The values of a column by its name."""
 _LONG = {name for name, entry in TYPES.items() if entry.prefix} | types_of(Family.GEOMETRY, Family.DOCUMENT)
-"""Types that have no default if a table is altered in place."""
+"""Types without a default if a table is altered in place."""
 
 
 _OF_SESSIONS = frozenset({"unix_timestamp", "from_unixtime", "monthname", "dayname", "date_format"})
@@ -111,7 +111,7 @@ class RowConverter:
         return converted
 
     def _with_other_bytes(self) -> set[str]:
-        """The columns of text that get another character set, folded: what is made of their bytes changes."""
+        """Return the text columns that get another character set, folded: their bytes change."""
         old = self._conversion.old.columns
         return {folded(column.name) for column, source in
                 zip(self._conversion.new.columns, self._conversion.sources, strict=True)
@@ -319,8 +319,8 @@ class RowConverter:
 
 
 class _Row:
-    """The columns of some rows: those of `made` exist, those of `missing` are computed when they are asked for, since
-    one may depend on another."""
+    """The columns of some rows: those of `made` exist, those of `missing` are computed on demand, since one may depend
+    on another."""
 
     def __init__(self, made: dict[str, pa.Array | pa.ChunkedArray], missing: dict[str, Column],
                  make: Callable[[Column, _Values, int], pa.Array | pa.ChunkedArray]) -> None:

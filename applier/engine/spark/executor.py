@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 GROUP_BYTES, GROUP_FILES = 64 << 20, 32
-"""What a task outlines, unless it is one file: a Spark task costs 14 ms. Tasks go by work, not by the cores that are
-there: more executors may come."""
+"""What one task outlines, unless it is one file: a Spark task costs 14 ms. Tasks are sized by work, not by the current
+cores: more executors may come."""
 
 
 class OnSpark:
-    """Runs tasks in a session that may still be starting; `say` is told when they wait for that."""
+    """Runs tasks in a session that may still be starting; `say` is called when they wait for that."""
 
     has_late_attempts = True
 
@@ -104,7 +104,7 @@ class OnSpark:
 
 
 def _applied(units: Sequence[UnitSpec]) -> str:
-    """What Spark's UI calls the job that applies units."""
+    """Return the name of the job that applies units, for Spark's UI."""
     tables = {unit.definition.full_name for unit in units}
     whose = min(tables) if len(tables) == 1 else _counted(len(tables), "table")
     return f"apply {_counted(len(units), 'unit')} of {whose}"

@@ -1,8 +1,8 @@
 """The modules that the process that forks Spark's Python workers loads first, so that the workers have them.
 
 A worker forked from a bare interpreter spends 1-5 s on imports; one forked from here has them already and shares their
-memory pages with its siblings. No other thread may run at a fork, so NumPy's BLAS and pyarrow's jemalloc are told to
-start none when they are imported.
+memory pages with its siblings. No other thread may run at a fork, so NumPy's BLAS and pyarrow's jemalloc are configured
+to start none when they are imported.
 """
 
 import gc

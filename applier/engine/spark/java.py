@@ -33,7 +33,7 @@ RECORDING_SECONDS = 600
 
 _ANSWER = "gateway"
 
-# $1 $2 $3: the archive being written, the lock file (not empty: keep the archive), its final place; then the command.
+# $1 $2 $3: the archive being written, the lock file (not empty: keep the archive), its final path; then the command.
 _THEN_KEEP_ARCHIVE = """
     new=$1 recording_lock=$2 place=$3; shift 3
     "$@"
@@ -143,7 +143,7 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str]) -> Gateway:
     directory = Scratch()
     told = spark_private.driver_environment(spark_home, os.path.join(directory.path, _ANSWER))
     environment = os.environ | told | {"JAVA_HOME": str(_home(java))}
-    # A process group of its own: Ctrl-C is for us, who then ends the job in an orderly way.
+    # A process group of its own: Ctrl-C is for us, and we then end the job in an orderly way.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, process_group=0)
     gateway = Gateway(process, log, recording_lock, directory)
     atexit.register(gateway.kill)

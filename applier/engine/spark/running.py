@@ -24,7 +24,7 @@ Progress = Callable[[int, int], None]
 
 POLL_SECONDS = 0.1
 DYNAMIC_CORES = 64
-"""What is planned for where executors come as they are needed, without a bound: of less work, tasks are fewer."""
+"""The planned number of cores if executors come on demand, without a bound: less work has fewer tasks."""
 _UNBOUNDED = (1 << 31) - 1
 _NO_ANSWER = re.compile(r"An error occurred while calling \S+")
 END_SECONDS = 5.0
@@ -97,12 +97,12 @@ def is_silence(error: BaseException) -> bool:
 
     if isinstance(error, ConnectionError | EOFError | Py4JNetworkError):
         return True
-    # What py4j makes of a connection that breaks while it waits: an error of Java has a trace.
+    # py4j's error for a connection that breaks while it waits: an error of Java has a trace.
     return type(error) is Py4JError and _NO_ANSWER.fullmatch(str(error)) is not None
 
 
 def java_is_gone(when: str = "") -> ApplierError:
-    """The error for a JVM that has ended; `when` says what was to be done at that point."""
+    """Return the error for a JVM that has ended; `when` says what was being done at that point."""
     return ApplierError(f"the Spark JVM exited{when}; nothing was published",
                         hint="it was probably killed because the machine ran out of memory: run it again with fewer "
                              "concurrent tasks, as with --master 'local[1]'")

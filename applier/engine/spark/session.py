@@ -31,10 +31,10 @@ def start(master: str | None = None, *, conf: Conf = (), app_name: str = "applie
     """Return a session for our queries: of the process's Spark context, which is started if there is none.
 
     master: a Spark master URL, None for all local cores; or sc://HOST:PORT, a Spark Connect server, on whose workers
-    this package must be installed. A context that is running already stays as it is, with its master and its sessions.
-    conf: settings by name; they win over the user's configuration files (applier.engine.spark.settings).
+    this package must be installed. A running context stays unchanged, with its master and its sessions. conf: settings
+    by name; they take precedence over the user's configuration files (applier.engine.spark.settings).
 
-    Raises ApplierError where pyspark or Java is missing, Java is too old, or Spark does not start, and UsageError for
+    Raises ApplierError if pyspark or Java is missing, Java is too old, or Spark does not start, and UsageError for
     settings that a running context does not take.
     """
     global _ours
@@ -73,7 +73,8 @@ def _start_context(given: str | None, conf: Conf, app_name: str) -> None:
     try:
         spark_private.connect(conf)
         known = SparkConf()  # what the JVM has of the user's: spark-defaults.conf, spark-submit's arguments
-        for name, value in settings.of_context(local=local, named=given is not None).items():
+        ours = settings.of_context(local=local, named=given is not None, py_files=known.get("spark.submit.pyFiles", ""))
+        for name, value in ours.items():
             known.setIfMissing(name, value)
         if known.get("spark.app.name", spark_private.NO_NAME) == spark_private.NO_NAME:
             known.setAppName(app_name)
@@ -134,8 +135,8 @@ def boot(master: str | None = None, conf: Conf = ()) -> None:
 def start_in_background(master: str | None = None, conf: Conf = ()) -> "Future[SparkSession]":
     """Call `start` on a thread of its own: Java starts while the caller does something else.
 
-    Once the session is there it also runs a first small job, so that the Python workers of a local master are forked
-    and have loaded what they need, and Java its classes, before the caller's first job.
+    Once the session exists, it also runs a first small job, so that the Python workers of a local master are forked and
+    have loaded what they need, and Java its classes, before the caller's first job.
 
     Raises NotInstalled at once; other errors are the session's.
     """

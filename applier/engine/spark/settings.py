@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from applier import archived
 from applier.engine.room import memory_bytes
 from applier.engine.spark import spark_private
 
@@ -33,7 +34,7 @@ OF_CONTEXT = {
 OF_SESSION = {
     "spark.sql.codegen.wholeStage": "false",  # a plan's few rows are not worth 0.4 s of the Java compiler
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # of payloads, most of which have a megabyte at most
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # payloads, most of which have a megabyte at most
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
 OF_CONNECT = ("spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.execution.arrow.maxBytesPerBatch")
@@ -47,10 +48,10 @@ _OF_LAUNCH = ("spark.driver.", "spark.jars")
 _PYTHON = "PYSPARK_PYTHON"
 
 
-def of_context(*, local: bool, named: bool) -> dict[str, str]:
+def of_context(*, local: bool, named: bool, py_files: str = "") -> dict[str, str]:
     """Return our settings of a context. local: its executors run in the driver's own process. named: the user has named
-    its master, and may look at its UI."""
-    settings = OF_CONTEXT | _python_path()
+    its master, and may look at its UI. py_files: what spark-submit sends to executors, as spark.submit.pyFiles."""
+    settings = OF_CONTEXT | _python_path(py_files)
     if not named:
         settings["spark.ui.enabled"] = "false"
     if local:
@@ -86,9 +87,12 @@ def python_of_workers(configured: str | None, *, local: bool) -> Iterator[None]:
             os.environ[_PYTHON] = before
 
 
-def _python_path() -> dict[str, str]:
-    """Where workers find this package when it runs from a checkout; an installed package needs nothing."""
-    root = Path(__file__).parents[3]
-    if root.name in ("site-packages", "dist-packages"):
-        return {}
-    return {"spark.executorEnv.PYTHONPATH": str(root)}
+def _python_path(py_files: str) -> dict[str, str]:
+    """Where the process that forks workers finds this package. Spark puts `py_files` into an executor's working
+    directory, and on the path of Python only in workers, which are forked later. A checkout, or an archive that is not
+    among the files, has to have the same path there. An installed package needs nothing."""
+    sent = [os.path.basename(file) for file in py_files.split(",") if file]
+    root = Path(archived.source or Path(__file__).parents[3])
+    if root.name not in ("site-packages", "dist-packages", *sent):
+        sent.append(str(root))
+    return {"spark.executorEnv.PYTHONPATH": os.pathsep.join(sent)} if sent else {}

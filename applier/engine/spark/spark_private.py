@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 GATEWAY_PORT, GATEWAY_SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
-"""The variables by which pyspark finds a JVM that is there (pyspark.java_gateway)."""
+"""The variables by which pyspark finds a running JVM (pyspark.java_gateway)."""
 CONFIGURED = frozenset({"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", GATEWAY_PORT})
 """The variables by which people have Spark started in another way."""
 CONNECTION_FILE = "_PYSPARK_DRIVER_CONN_INFO_PATH"
@@ -32,7 +32,7 @@ LAUNCHER = ("org.apache.spark.launcher.Main", "org.apache.spark.deploy.SparkSubm
 """Java's classes behind spark-submit: the first prints the command that runs the second."""
 _CONNECT = "pyspark.sql.connect"
 NO_NAME = "pyspark-shell"
-"""What spark-submit runs for pyspark, and the name of its application unless the user gives it one."""
+"""The program that spark-submit runs for pyspark, and the name of its application unless the user gives it one."""
 
 
 def home() -> Path | None:
@@ -62,7 +62,7 @@ def scala_version(spark_home: Path) -> str:
 
 
 def launcher_command(java: Path, spark_home: Path, settings: dict[str, str]) -> list[str]:
-    """What prints the command of a driver's JVM with these settings."""
+    """Return a command that prints the command of a driver's JVM with these settings."""
     options = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
     return [str(java), "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", f"{jars(spark_home)}/*", *LAUNCHER, *options,
             NO_NAME]
@@ -74,12 +74,12 @@ def printed_command(printed: str) -> list[str]:
 
 
 def launcher_environment(spark_home: Path) -> dict[str, str]:
-    """What the launcher wants to know besides."""
+    """Return the environment of the launcher."""
     return {"SPARK_HOME": str(spark_home), "SPARK_SCALA_VERSION": scala_version(spark_home)}
 
 
 def driver_environment(spark_home: Path, connection_file: str) -> dict[str, str]:
-    """What the driver's JVM wants to know."""
+    """Return the environment of the driver's JVM."""
     return {CONNECTION_FILE: connection_file, "SPARK_HOME": str(spark_home), "SPARK_CONNECT_MODE": "0"}
 
 
@@ -132,7 +132,7 @@ def connect(conf: Iterable[tuple[str, str]]) -> None:
 
 @contextmanager
 def active_session_kept(session: object) -> Iterator[None]:
-    """Run, and leave the active session as it was: createDataFrame makes its own session the active one, which
+    """Run the block, and restore the active session: createDataFrame makes its own session the active one, which
     `SparkSession.getActiveSession` and `builder.getOrCreate` would give to others."""
     if is_of_connect(session):
         yield

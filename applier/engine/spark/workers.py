@@ -42,7 +42,8 @@ def check(needed: Versions) -> None:
 
 
 def explanation(text: str) -> ApplierError | None:
-    """Return the error for a job that failed since workers lack something; None if it failed for another reason."""
+    """Return the error for a job that failed because workers miss a requirement; None if it failed for another
+    reason."""
     for pattern, message, hint in _COMPLAINTS:
         if found := re.search(pattern, text):
             return UsageError(message.format(*found.groups()), hint=hint)

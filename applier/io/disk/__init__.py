@@ -1,3 +1,3 @@
-"""What a local file system offers, and what goes wrong on it."""
+"""The services of a local file system, and the errors on it."""
 
 __all__ = ["durable", "full_disk", "lost_pages", "new_files", "temporary"]

@@ -85,7 +85,7 @@ def sync_tree(root: str) -> None:
 
 def link(source: str, target: str) -> bool:
     """Give a file a second name (a hard link); False if the file system has no such links, or none between these two
-    places. Errors: FileNotFoundError, FileExistsError."""
+    paths. Errors: FileNotFoundError, FileExistsError."""
     try:
         os.link(source, target)
     except (FileNotFoundError, FileExistsError):

@@ -22,7 +22,7 @@ def explanation(text: str) -> tuple[str, str] | None:
 
 @contextmanager
 def explained(place: str | None = None) -> Iterator[None]:
-    """Turn an OSError for a full disk into an ApplierError that names the file, or else this place."""
+    """Turn an OSError for a full disk into an ApplierError that names the file, or else this path."""
     try:
         yield
     except OSError as error:

@@ -42,7 +42,7 @@ _installed: list[Any] = []
 
 
 def guard(memory: mmap.mmap, address: int) -> None:
-    """Have what is lost of a mapping read as zeros, as long as the mapping lives."""
+    """Have lost pages of a mapping read as zeros, as long as the mapping exists."""
     if not _IS_HANDLED:
         return
     with _lock:
@@ -53,7 +53,7 @@ def guard(memory: mmap.mmap, address: int) -> None:
 
 
 def has_lost(address: int) -> bool:
-    """Return whether pages of the mapping at an address were asked for that are gone."""
+    """Return whether lost pages of the mapping at an address were read."""
     return address in _lost
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from obstore.store import S3Config, S3Store
 
 def check_new(path: str) -> None:
-    """Raise UsageError if a file or directory is there: for jobs that write their output at their end."""
+    """Raise UsageError if a file or directory exists: for jobs that write their output at their end."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -44,10 +44,10 @@ def check_new(path: str) -> None:
 @contextmanager
 def new_output(path: str, *, replaces: bool = False) -> Iterator[str]:
     """Yield a name beside a path for the file or directory that is to be made there. It becomes the path at the end of
-    the block, once it is on the disk, and is removed where the block raises.
+    the block, once it is durable, and is removed if the block raises.
 
-    A file that is there already is replaced if the caller says so. A pipe or a device, such as /dev/stdout, is written
-    directly. Raises UsageError for a path that exists, ApplierError for a full disk, and OSError.
+    An existing file is replaced if the caller says so. A pipe or a device, such as /dev/stdout, is written directly.
+    Raises UsageError for a path that exists, ApplierError for a full disk, and OSError.
     """
     mode = None
     if not replaces:
@@ -79,7 +79,8 @@ _S3 = "s3://"
 
 
 def store_options(uri: str) -> dict[str, str]:
-    """What stores in Rust (deltalake's, obstore's) need to find the store that pyarrow finds by a uri."""
+    """Return the options with which stores in Rust (deltalake's, obstore's) find the store that pyarrow finds by a
+    uri."""
     if not is_uri(uri):
         return {}
     given = {name: values[-1] for name, values in parse_qs(divided(uri)[1].lstrip("?")).items()}

@@ -97,7 +97,7 @@ def start_encryption(start: bytes) -> tuple[int, int] | None:
 
 
 def exactly(stream: Stream, size: int) -> bytes:
-    """The next bytes of a stream, `size` if it has so many."""
+    """Return the next `size` bytes of a stream, fewer at its end."""
     found = b""
     while len(found) < size and (part := stream.read(size - len(found))):
         found += part

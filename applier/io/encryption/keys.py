@@ -4,9 +4,9 @@ A location of logs includes the locations of its keys (KeyedLocation), and is pa
 logs, also to tasks on other machines. Only paths are sent: a process that reads a file's bytes reads the keys for it,
 and keeps them no longer. The contents of key files appear in no message.
 
-    component_keyring_file   JSON; keyring_file: "Keyring file version:", then a record a key (MySQL's manual, "Keyring
-                             Components and Plugins")
-    file_key_management      a line a key, `id;hexadecimal digits`, of which 1 is that of binlogs; as a whole it may be
+    component_keyring_file   JSON; keyring_file: "Keyring file version:", then a record per key (MySQL's manual,
+                             "Keyring Components and Plugins")
+    file_key_management      a line per key, `id;hexadecimal digits`; that of binlogs has the id 1; as a whole it may be
                              encrypted with a secret (MariaDB's documentation, "File Key Management Encryption
                              Plugin")
 """
@@ -27,7 +27,7 @@ from applier.io.resolver import check_regular
 _PLUGIN_START = b"Keyring file version:"
 _PLUGIN_HEADER = 24
 _PLUGIN_MASK = b"*305=Ljt0*!@$Hnm(*-9-w;:"
-"""What the plugin combines keys with in its file, by exclusive or."""
+"""The bytes with which the plugin combines keys in its file, by exclusive or."""
 _BINLOG_KEY = "1"
 _SALTED = b"Salted__"
 _DIGESTS = ("sha1", "sha256", "sha512", "sha224", "sha384")
@@ -175,8 +175,8 @@ def _key_in(data: bytes) -> bytes | None:
 
 
 def _decrypted(data: bytes, password: bytes, digest: str) -> bytes:
-    """What a file of `openssl enc -aes-256-cbc` holds; of another one nothing that is a line with a key. Key and vector
-    come of the password and the salt by digests of digests."""
+    """Decrypt a file of `openssl enc -aes-256-cbc`; another file gives nothing that looks like a line with a key. Key
+    and vector come from the password and the salt by digests of digests."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     salt, body = data[8:16], data[16:]

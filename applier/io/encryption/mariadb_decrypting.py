@@ -1,6 +1,6 @@
 """Encrypted MariaDB logs as streams of plain bytes.
 
-The format description is plain, and so is START_ENCRYPTION after it: a scheme u8, of which 1 is known, the key's
+The format description is plain, and so is START_ENCRYPTION after it: a scheme u8 (1 is the known one), the key's
 version u32, a nonce of 12 bytes. All later events are encrypted, each separately (mariadb_decrypting_kernel). The
 cipher, and which of several keys, are not in the file: the first event that decrypts to a valid one determines them.
 """
@@ -21,7 +21,7 @@ from keysearch.addresses import address_of
 
 PART_BYTES = 1 << 20
 _LARGEST_EVENT = (1 << 30) + (1 << 20)
-"""What an event has at most, max_allowed_packet and its header; a length beyond it is damage, and stays as it is."""
+"""The most bytes of an event, max_allowed_packet and its header; a larger length is damage, and is not decrypted."""
 _SCHEME_AT, _NONCE_AT, _NONCE_END = 19, 24, 36
 _TYPE_AT, _BODY_AT = 4, 19
 _ROTATE, _FORMAT_DESCRIPTION = 4, 15
@@ -52,7 +52,7 @@ def decrypted_mariadb(start: bytes, stream: Stream, keys: Keys, uri: str) -> Str
 
 
 def _first_event(start: bytes, stream: Stream) -> bytes:
-    """What was read, with all of the first event in it, as far as the file has it."""
+    """Return the bytes read, with all of the first event, as far as the file has it."""
     start += exactly(stream, k.LEAST - len(start))
     return start + exactly(stream, min(int.from_bytes(start[9:13], "little"), _LARGEST_EVENT) - len(start))
 
@@ -111,7 +111,7 @@ class EventCipher:
                               address_of(masks))
 
     def _room(self, what: str, n_blocks: int) -> np.ndarray:
-        """Memory for so many blocks: that of the last time, if it is large enough."""
+        """Return memory for this many blocks: that of the last call, if it is large enough."""
         room = self._rooms.get(what)
         if room is None or len(room) < n_blocks * k.BLOCK:
             room = self._rooms[what] = np.zeros(n_blocks * k.BLOCK, np.uint8)
@@ -128,7 +128,7 @@ def _is_of_a_connection(event: bytes) -> bool:
 
 
 class _Decrypted:
-    """What comes after START_ENCRYPTION. Holds some events at a time, one at least."""
+    """The bytes after START_ENCRYPTION. Holds some events at a time, at least one."""
 
     def __init__(self, start: bytes, stream: Stream, cipher: EventCipher, position: int) -> None:
         self._left, self._stream, self._cipher, self._position = start, stream, cipher, position
@@ -142,7 +142,7 @@ class _Decrypted:
         return found
 
     def _next(self) -> bytes:
-        """The next events; what is left of the file where no whole one is."""
+        """Return the next events; the rest of the file if it has no whole one."""
         totals = np.zeros(2, np.int64)
         while True:
             part = self._stream.read(max(PART_BYTES, len(self._left)))

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Encrypted MariaDB events, many at a time: the input for a block cipher, and the interpretation of its output.
 
-    ciphertext of an event   bytes 4 to 9, bytes 0 to 4, and all from 13 on; bytes 9 to 13 are its length, as it is
+    ciphertext of an event   bytes 4 to 9, bytes 0 to 4, and all from 13 on; bytes 9 to 13 are its length, unencrypted
     vector                   the file's nonce (12 bytes), the event's position u32
     AES_CBC                  without padding; a rest of less than a block is combined with the encrypted vector
     AES_CTR                  the vector is the first counter
@@ -29,7 +29,7 @@ BLOCK = 16
 _NONCE = 12
 _LENGTH_AT, _AFTER_LENGTH, _FIRST_PART = 9, 13, 5
 LEAST = 19
-"""What an event has at least: its header."""
+"""The fewest bytes of an event: its header."""
 
 
 @inline
@@ -97,7 +97,7 @@ def _combine(into, a, b):
 
 @inline
 def _put(data, at, size, plain):
-    """Write an event's plain bytes to its place."""
+    """Write an event's plain bytes back to its address."""
     copy_bytes(data + at + 4, plain, _FIRST_PART)
     copy_bytes(data + at, plain + _FIRST_PART, 4)
     copy_bytes(data + at + _AFTER_LENGTH, plain + 9, size - _AFTER_LENGTH)

@@ -61,7 +61,7 @@ class SourceError(Exception):
 
 @dataclass(frozen=True)
 class Run:
-    """Events one after another as they are in the file, whole and with good checksums."""
+    """Consecutive whole events, byte for byte as in the file, with correct checksums."""
 
     data: bytes
     events: int
@@ -76,15 +76,15 @@ class FileBegins:
 
 @dataclass(frozen=True)
 class EndOfLog:
-    """The server has no more, and was asked not to wait."""
+    """The server has no more events, and was asked not to wait."""
 
 
 class DumpStream:
-    """The events of one answer, with those left out that are in no file: artificial ones and heartbeats.
+    """The events of one answer, without those that are in no file: artificial ones and heartbeats.
 
     `socket` has a timeout, after which `receive` returns, and `next` gives None until a packet is whole. `name` and
-    `position` are those of the next event in the file; at first what the server was asked for, "" where it chooses the
-    file. `heartbeats` is how many came since the last event.
+    `position` are those of the next event in the file; at first the requested ones, "" if the server chooses the file.
+    `heartbeats` counts those since the last event.
     """
 
     def __init__(self, socket: Any, name: str, position: int, number: int = 1) -> None:
@@ -112,8 +112,8 @@ class DumpStream:
         return True
 
     def next(self) -> Run | FileBegins | EndOfLog | None:
-        """What is whole of what was received, None if there is nothing more. Raises ArchiveError (1610) for what is
-        damaged, ServerAnswerError for events that belong elsewhere, SourceError, and ConnectionLost."""
+        """Return the whole events that were received, None if there are none. Raises ArchiveError (1610) for damaged
+        events, ServerAnswerError for events that belong elsewhere, SourceError, and ConnectionLost."""
         while not self._found:
             run = self._run()
             if run is not None:
@@ -197,7 +197,7 @@ class DumpStream:
         return 1 + int(size)
 
     def _take(self, status: int, event: bytes) -> None:
-        """An event that is not ordinary, or what is no event."""
+        """Take an artificial event, or a packet that is not an event."""
         if status == _ERROR:
             raise SourceError(int.from_bytes(event[:2], "little"), event[8:].decode("utf-8", "replace"))
         if status == _END:
@@ -237,8 +237,8 @@ class DumpStream:
             self._keep(bytes(plain), int.from_bytes(event[13:17], "little"), True)
 
     def _rotate(self, name: str, position: int) -> None:
-        """Where the events that follow are: those that were asked for, or those of the next file. Raises ArchiveError
-        where they are elsewhere: they would be written to a wrong file, or twice."""
+        """Note where the following events are: at the requested position, or in the next file. Raises ArchiveError if
+        they are elsewhere: they would be written to a wrong file, or twice."""
         if name == self.name:
             if position != self.position:
                 raise self._out_of_order(f"the server goes to position {position} of the same file")

@@ -29,11 +29,11 @@ from applier.io.disk import durable
 
 _FLAGS_AT = 17
 _SYNC_SECONDS = 1.0
-"""The longest time for which what was written is not made durable."""
+"""The longest time for which written data may not be durable."""
 
 
 class GrowingFile:
-    """A binlog, which is there, to which events are added. `size` is also the position of the next one."""
+    """An existing binlog to which events are added. `size` is also the position of the next one."""
 
     def __init__(self, path: str, size: int) -> None:
         self.path, self.size = path, size
@@ -42,7 +42,7 @@ class GrowingFile:
 
     @classmethod
     def created(cls, path: str, events: bytes, mode: int) -> GrowingFile:
-        """A new one, which is there with its first events or not at all. Errors: FileExistsError, OSError."""
+        """Create a file, atomically with its first events. Errors: FileExistsError, OSError."""
         if os.path.exists(path):
             raise FileExistsError(path)
         folder, name = os.path.split(path)

@@ -20,11 +20,15 @@ from applier.errors import ArchiveError, UsageError, reason
 from applier.io.progress import Progress
 from applier.io.resolver import join
 from applier.jobs.archive.dump_stream import ConnectionLost, DumpStream, EndOfLog, FileBegins, Run
+from applier.jobs.archive.figures import outcome
 from applier.jobs.archive.growing_file import GrowingFile, head_of, says_that_it_ends, whole_part
 from applier.jobs.archive.output import PRIVATE, Access, Output
 from applier.jobs.archive.result import Archived
 from applier.jobs.archive.source import FIRST, SILENT_SECONDS, WAIT_SECONDS, Source, TornFile
 from applier.jobs.server.connection import ServerAddress
+from applier.jobs.telemetry.figures import Outcome
+from applier.jobs.telemetry.run import Run as TelemetryRun
+from applier.jobs.telemetry.run import telemetry
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _MOST_LOSSES = 8
@@ -33,14 +37,15 @@ IDLE_HEARTBEATS = 12
 """In a row, after which the last file is compared with the server's again: one that was reset does not say so, and
 sends nothing of its new log. About a minute."""
 _LARGEST_POSITION = 0xFFFFFFFF
-"""Of COM_BINLOG_DUMP; of a file that is larger, what is there comes again and is skipped."""
+"""The limit of COM_BINLOG_DUMP; the existing part of a larger file is received again and skipped."""
 
 
 @dataclass(frozen=True)
 class ArchiveOptions:
-    """What is copied, and where to. `gtids` or `start` say where an output without files begins: at the file with the
-    first transaction that is not in a set, or at this file; else at the oldest one. `waits` is whether to continue at
-    the end of the log, until `stopped`. `access` is who may read what is written."""
+    """What to copy, and where to. `gtids` or `start` say where an output without files begins: at the file with the
+    first transaction that is not in a set, or at this file; else at the oldest one. If `waits`, the job continues at
+    the end of the log, until `stopped`. `access` says who may read the output. `metrics` are files (figures.py),
+    `lineage` a URL or a file."""
 
     address: ServerAddress
     output: str
@@ -48,11 +53,13 @@ class ArchiveOptions:
     start: str | None = None
     waits: bool = True
     access: Access = PRIVATE
+    metrics: tuple[str, ...] = ()
+    lineage: str | None = None
 
 
 def delay_after(losses: int) -> float:
-    """Return how many seconds to wait before the next connection, after so many in a row that brought nothing new. Runs
-    that lost a server at the same time come back to it at different times."""
+    """Return how many seconds to wait before the next connection, after `losses` in a row that brought nothing new.
+    Runs that lost a server at the same time reconnect at different times."""
     if losses < 2:
         return 0.0
     return min(_FIRST_DELAY * 2.0 ** min(losses - 2, 16), _LONGEST_DELAY) * random.uniform(0.5, 1.0)
@@ -63,14 +70,20 @@ def archive(options: ArchiveOptions, progress: Progress, stopped: Callable[[], b
     change, and for a server that cannot be reached the first time, if the output is empty or nothing is waited for."""
     if options.start is not None:
         check_file_name(options.start)
-    with Output(options.output, options.access) as output:
-        return _Archiving(options, output, progress, stopped).run()
+    with (telemetry("archive", (_log_of(options.address),), options.output, options.metrics, options.lineage) as run,
+          Output(options.output, options.access) as output):
+        return _Archiving(options, output, progress, stopped, run).run()
+
+
+def _log_of(address: ServerAddress) -> str:
+    return f"mysql://{address.host}:{address.port}/binlog"
 
 
 class _Archiving:
-    def __init__(self, options: ArchiveOptions, output: Output, progress: Progress, stopped: Callable[[], bool]
-                 ) -> None:
+    def __init__(self, options: ArchiveOptions, output: Output, progress: Progress, stopped: Callable[[], bool],
+                 run: TelemetryRun) -> None:
         self._options, self._output, self._progress, self._stopped = options, output, progress, stopped
+        self._run, self._is_connected = run, False
         self._source = Source(options.address, waits=options.waits, stopped=stopped)
         self._file: GrowingFile | None = None
         self._last: tuple[str, int] = ("", 0)
@@ -96,9 +109,11 @@ class _Archiving:
                     is_known, told = True, ""
                     if self._last != stood:  # what an earlier connection brought is whole, and on the disk
                         losses, stood = 0, self._last
+                    self._is_connected = True
                     self._copy(stream)
                     break
                 except ConnectionLost as lost:
+                    self._is_connected = False
                     if self._stopped():
                         break
                     losses += 1
@@ -117,10 +132,17 @@ class _Archiving:
         finally:
             self._source.close()
             self._close(grows=True)
+            self._run.did(self._outcome())
+        return self._archived()
+
+    def _archived(self) -> Archived:
         return Archived(self._options.output, len(self._names), self._complete, self._events, self._bytes, *self._last)
 
+    def _outcome(self) -> Outcome:
+        return outcome(self._archived(), is_connected=self._is_connected)
+
     def _begin(self) -> DumpStream:
-        """Find where to continue, in the output, and ask for what comes there."""
+        """Find where the output ends, and request the log from there."""
         self._close_locally()
         path = self._output.last_file()
         while path is not None and not (size := whole_part(path)):
@@ -152,9 +174,10 @@ class _Archiving:
         return options.start or self._source.first_file()
 
     def _copy(self, stream: DumpStream) -> None:
-        """Write what comes until the end of the log, or until `stopped`. Raises ConnectionLost."""
+        """Write events until the end of the log, or until `stopped`. Raises ConnectionLost."""
         silent = 0.0
         while not self._stopped():
+            self._run.does(self._outcome)
             try:
                 found = self._source.poll(stream)
             except TornFile as torn:
@@ -278,4 +301,5 @@ class _Archiving:
     def _wait(self, seconds: float) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until and not self._stopped():
+            self._run.does(self._outcome)
             time.sleep(min(0.1, seconds))

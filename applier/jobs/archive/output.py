@@ -66,7 +66,7 @@ class Output:
             os.close(self._lock)
 
     def _make(self) -> None:
-        """Make the directory; the mode of one that is there stays."""
+        """Make the directory; an existing one keeps its mode."""
         if self._is_far:
             self._filesystem.create_dir(self._path, recursive=True)
         elif not os.path.isdir(self._path):
@@ -132,7 +132,7 @@ class Output:
                              hint="give the archive's own server, or another --output")
 
     def note_source(self, server_uuid: str) -> None:
-        """Note of which server the archive is, when its files have shown it. MariaDB's servers have no such name."""
+        """Note which server the archive is of, once its files have shown it. MariaDB's servers have no such name."""
         path = f"{self._path}/{SOURCE}"
         if server_uuid and not self._known_source():
             with self._filesystem.open_output_stream(path) as stream:

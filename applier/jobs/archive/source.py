@@ -44,18 +44,18 @@ FIRST = 4
 WAIT_SECONDS = 0.5
 """After which a wait for events returns, so that people can end it."""
 _ANSWER_SECONDS = 30
-"""After which a server that is asked is treated as lost."""
+"""The seconds after which a server that does not answer is treated as lost."""
 _HEARTBEAT_SECONDS = 5
 _MOST_HEARTBEATS = 6
-"""In a row, from a server that has events to send, or was asked not to wait for any."""
+"""The most heartbeats in a row from a server that has events to send, or was asked not to wait for any."""
 SILENT_SECONDS = 6 * _HEARTBEAT_SECONDS
 """After which a server that sends not even heartbeats is treated as lost."""
 _MOST_SECONDS = 600
-"""After which a server that sends no whole event, where the first ones of a file are wanted, is treated as lost."""
+"""The seconds after which a server that sends no whole event of a new file is treated as lost."""
 _DUMP, _DUMP_GTID = 0x12, 0x1E
 _NOT_WAITING, _THROUGH_GTID = 0x1, 0x4
 _WITH_ANNOTATIONS = 0x2
-"""MariaDB leaves ANNOTATE_ROWS events out for those who do not ask for them (BINLOG_SEND_ANNOTATE_ROWS_EVENT)."""
+"""MariaDB omits ANNOTATE_ROWS events unless they are requested (BINLOG_SEND_ANNOTATE_ROWS_EVENT)."""
 _LOST = frozenset((1040, 1053, 1158, 1159, 1160, 1161, 1317, 1927, 2002, 2003, 2006, 2013, 2014, 2026, 2055, 3169,
                    4031))
 """Numbers of errors after which another connection may succeed: too many connections, shutdown, the network, KILL."""
@@ -72,8 +72,8 @@ class TornFile(Exception):
 
 
 class Source:
-    """Where a log comes from. A connection for each question, as a dump ends with its own. What waits for the server
-    ends with ConnectionLost when `stopped`."""
+    """The server whose log is copied. Each query has its own connection, since a dump ends with its own. Waiting for
+    the server ends with ConnectionLost when `stopped`."""
 
     def __init__(self, address: ServerAddress, *, waits: bool, stopped: Callable[[], bool]) -> None:
         self._address, self._waits, self._stopped = address, waits, stopped
@@ -126,8 +126,8 @@ class Source:
         return self._session
 
     def file_after(self, gtids: GtidSet) -> str:
-        """The file with the first transaction that is not in a set: the server chooses, as for a replica that has
-        executed the set. Raises ArchiveError (1236) where it has purged what is needed."""
+        """Return the file with the first transaction that is not in a set: the server chooses, as for a replica that
+        has executed the set. Raises ArchiveError (1236) if it has purged needed files."""
         self.connect()
         if self.flavour == "mariadb":
             if gtids.intervals:
@@ -181,8 +181,8 @@ class Source:
         return stream.name if parse_format_description(found.data).created else None
 
     def next(self, stream: DumpStream) -> Any:
-        """What `DumpStream.next` gives, when it is there. Raises ConnectionLost, also for a server that is silent, or
-        sends nothing that is whole for minutes; ArchiveError."""
+        """Wait for the result of `DumpStream.next`. Raises ConnectionLost, also for a server that is silent or sends no
+        whole event for minutes; ArchiveError."""
         waited, until = 0.0, time.monotonic() + _MOST_SECONDS
         while (found := self.poll(stream)) is None:
             if stream.receive():
@@ -202,8 +202,8 @@ class Source:
             raise ConnectionLost("the server sends heartbeats, and no events")
 
     def poll(self, stream: DumpStream) -> Any:
-        """What `DumpStream.next` gives at once. Raises ConnectionLost, TornFile, and ArchiveError where the server
-        refuses."""
+        """Return the result of `DumpStream.next` without waiting. Raises ConnectionLost, TornFile, and ArchiveError if
+        the server refuses."""
         try:
             return stream.next()
         except SourceError as error:
@@ -272,7 +272,7 @@ _GAPS = {
     "impossible position": "the server has lost the end of its log, in a crash with sync_binlog other than 1: the "
                            "output has transactions that the server has not; choose another --output",
 }
-"""What to do, by what the servers say with error 1236."""
+"""Hints, by the servers' texts of error 1236."""
 _HINTS: dict[object, str] = {
     None: "the user has to have REPLICATION SLAVE, and REPLICATION CLIENT (MariaDB: BINLOG MONITOR)",
     1045: PASSWORD_HINT,  # ER_ACCESS_DENIED_ERROR

@@ -27,7 +27,7 @@ from applier.schema.table_parts import Column
 _CREATE, _UPDATE, _DELETE, _ALTER = 0, 1, 3, 5
 """Change types, as lines have them."""
 _OF_CHANGE = 8
-"""What lines say of a change besides its statement: columns."""
+"""The columns that describe a change, besides its statement."""
 
 
 class DebeziumLines(JsonLines):
@@ -42,7 +42,7 @@ class DebeziumLines(JsonLines):
         super().__init__(table, columns, key, order)
         self._flavour, self._version = flavour, version
         self.left_out = 0
-        """Changes that are no line: ALTERs that convert values, of which there is no such event."""
+        """Changes without a line: ALTERs that convert values, for which Debezium has no event."""
 
     def _divided(self, batch: pa.RecordBatch) -> np.ndarray:
         self._check_whole(batch)
@@ -60,7 +60,7 @@ class DebeziumLines(JsonLines):
         return lines
 
     def _check_whole(self, batch: pa.RecordBatch) -> None:
-        """Raise UnsupportedEvent for an image that lacks columns."""
+        """Raise UnsupportedEvent for an image with missing columns."""
         present = batch.column("_present")
         if present.null_count < len(present):
             row = int(np.argmax(present.is_valid().to_numpy(zero_copy_only=False)))

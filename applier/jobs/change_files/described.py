@@ -29,7 +29,7 @@ class DescribedColumn:
 
 @dataclass(frozen=True)
 class DescribedTable:
-    """The table that a file's rows are of. What the file has besides these columns is said of each row."""
+    """The table of a file's rows. The file's other columns describe each row."""
 
     database: str
     name: str
@@ -43,9 +43,9 @@ class DescribedTable:
 
     @classmethod
     def parse(cls, metadata: Mapping[bytes, bytes]) -> DescribedTable:
-        """What a file's metadata say. Raises Mismatch, and KeyError where they say nothing."""
+        """Read a file's metadata. Raises Mismatch, and KeyError if they have no description."""
         return build(cls, loads(metadata[KEY]))
 
     def metadata(self) -> dict[bytes, bytes]:
-        """What the metadata of a file are to say."""
+        """Return the metadata for a file."""
         return {KEY: orjson.dumps(asdict(self))}

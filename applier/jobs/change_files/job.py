@@ -41,7 +41,7 @@ class _Source:
         self._next: Lines | None = None
 
     def last(self) -> int | None:
-        """The place in the log of the last line that is there; None where none is left."""
+        """Return the number of the last remaining line's event group in log order; None if no line is left."""
         while self._next is None or self._at == len(self._next.ends):
             self._next, self._at = next(self._lines, None), 0
             if self._next is None:
@@ -49,7 +49,7 @@ class _Source:
         return int(self._next.order[-1])
 
     def up_to(self, place: int) -> tuple[np.ndarray, pa.Array] | None:
-        """The places and texts of the lines up to a place; None without one. `last` was called before."""
+        """Return the log order and the texts of the lines up to a number; None if there is none. Call `last` first."""
         if self._next is None:
             return None
         stop = int(np.searchsorted(self._next.order, place, side="right"))
@@ -65,7 +65,7 @@ class _Source:
 
 
 def in_order(tables: Sequence[Iterable[Lines]]) -> Iterator[memoryview]:
-    """The texts of the lines of all tables, in log order; those at one place in the order of the tables."""
+    """Yield the texts of the lines of all tables, in log order; those of one event group in the order of the tables."""
     sources = [_Source(iter(lines)) for lines in tables]
     while lasts := [last for last in [source.last() for source in sources] if last is not None]:
         parts = [part for part in [source.up_to(min(lasts)) for source in sources] if part is not None]
@@ -84,7 +84,7 @@ _ENDINGS = {"json": "jsonl", "debezium": "jsonl", "csv": "csv", "parquet": "parq
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: rows or lines by table, and notes for the user."""
+    """The result: rows or lines by table, and notes for the user."""
 
     rows: dict[TableName, int]
     notes: tuple[str, ...]
@@ -125,7 +125,7 @@ class _Counted:
                 self.rows += batch.num_rows
 
     def notes(self) -> list[str]:
-        """What is not there."""
+        """Notes about changes that the output does not contain."""
         notes, left_out = [*self._of_keys], getattr(self._lines, "left_out", 0)
         if left_out:
             notes.append(f"{'.'.join(self.table)}: {left_out} ALTER that converted values, of which Debezium's format "
@@ -135,8 +135,8 @@ class _Counted:
 
 def write_changes(options: ChangeFilesOptions, stdout: Any, progress: Progress | None = None) -> Written:
     """Write the changes; `stdout` is a binary stream for "-". Raises ApplierError as `applier.changes` does; a
-    directory is then not there, and what stdout got was right. The notes of the result have those of the log only where
-    no watcher was told them."""
+    directory is then not created, and the output on stdout is correct so far. The result has the notes of the log only
+    if no watcher got them."""
     watch = progress or Silent()
     compiling.ensure("change files", watch)
     log = ChangeLog(options.changes, watch, filter=options.filter)
@@ -153,7 +153,7 @@ def write_changes(options: ChangeFilesOptions, stdout: Any, progress: Progress |
 
 def write_followed(options: ChangeFilesOptions, batch: Batch, stdout: Any) -> Written:
     """Write the changes of a batch, and acknowledge it: as lines to stdout, or to a directory of its own below the
-    output. Where that is there already, the batch was written before, by a run that ended before it was noted."""
+    output. If that exists already, a run wrote the batch and ended before it could note it."""
     if options.output != STDOUT:
         options = replace(options, output=join(options.output, f"{batch.number:010}"))
     if options.output == STDOUT or not _is_there(options.output):

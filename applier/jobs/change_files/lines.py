@@ -37,8 +37,8 @@ _NO_PLACE = "\0"  # in no column's name
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of JSON: line i is text[ends[i - 1]:ends[i]]. `order`, int64[n], ascends: the places of their events in the
-    log, or of their XA COMMIT, by which lines of several tables are ordered."""
+    """Lines of JSON: line i is text[ends[i - 1]:ends[i]]. `order`, int64[n], ascends: the order of their events in the
+    log, or of their XA COMMIT, by which lines of several tables are merged."""
 
     text: np.ndarray
     ends: np.ndarray
@@ -98,7 +98,7 @@ class JsonLines:
         return found
 
     def _of_change(self, batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
-        """What is said of a change, as modes and texts, behind the table's columns."""
+        """Return the description of a change, as modes and texts, behind the table's columns."""
         return [(QUOTED, datetime_texts(batch.column("_commit_timestamp"), "s")), gtids(batch),
                 *((PLAIN, batch.column(name).cast(pa.string()))
                   for name in ("_server_id", "_thread_id", "_commit_version", "_seq")),
@@ -112,7 +112,7 @@ class JsonLines:
         return [cells]
 
     def _statement(self, batch: pa.RecordBatch) -> list[Cells]:
-        """What is behind the change, if the feed has it; it comes last."""
+        """Return the statement behind the change, if the feed has it; it comes last."""
         if STATEMENT.name not in batch.schema.names:
             return []
         texts = batch.column(STATEMENT.name).cast(pa.string())

@@ -20,7 +20,7 @@ from applier.schema.table_parts import Column
 
 _TIME = pa.duration("us")
 _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
-"""What a cell begins with that a spreadsheet takes for a formula (OWASP, "CSV Injection")."""
+"""The first characters of a cell that a spreadsheet treats as a formula (OWASP, "CSV Injection")."""
 _NUMBER = r"^[+-]?[0-9.]+([eE][+-]?[0-9]+)?$"
 
 
@@ -61,7 +61,7 @@ def row_file(format: str, sink: Any, schema: pa.Schema, columns: Mapping[str, Co
 
 
 def _parquet_writer(sink: Any, schema: pa.Schema, described: DescribedTable) -> pq.ParquetWriter:
-    # a footer with Arrow's types besides Parquet's is refused by some readers
+    # some readers refuse a footer with Arrow's types besides Parquet's
     writer = pq.ParquetWriter(sink, schema, compression="zstd", store_schema=False)
     writer.add_key_value_metadata(described.metadata())
     return writer
@@ -81,7 +81,8 @@ def _quoted(values: pa.Array) -> pa.Array:
 
 
 def _as_texts(batch: pa.RecordBatch, columns: Mapping[str, Column]) -> pa.RecordBatch:
-    """Values as in JSON, numbers as they are: all other values get quotes, and null is nothing, without quotes."""
+    """Return values as in JSON and numbers unchanged: all other values get quotes, and null is empty, without
+    quotes."""
     made = []
     for field, values in zip(batch.schema, batch.columns, strict=True):
         if field.name in columns:

@@ -24,7 +24,7 @@ from applier.mysql.values.value_texts import date_texts, exact_texts
 _UNITS = ("s", "ms", "ms", "ms", "us", "us", "us")
 """By a type's number of digits behind the second."""
 _MILLISECONDS = 3
-"""Up to so many digits Debezium counts milliseconds."""
+"""Debezium counts in milliseconds up to this many fractional digits."""
 
 
 def _numbers(values: pa.Array, kind: ColumnType) -> pa.Array:

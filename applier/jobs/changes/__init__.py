@@ -1,6 +1,6 @@
 """The change feed: the row changes of a table, as columns, in commit order."""
 
 __all__ = [
-    "columns", "commit_order", "event_groups", "feed", "follow", "job", "log", "log_files", "row_statements",
-    "statements", "stored", "whole",
+    "change_feed", "columns", "commit_order", "event_groups", "feed", "follow", "job", "log", "log_files",
+    "row_statements", "statements", "stored", "whole",
 ]

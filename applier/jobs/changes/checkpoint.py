@@ -30,7 +30,7 @@ def checkpoint(history: SchemaHistory, definitions: Iterable[TableDefinition], p
 
 
 def up_to(options: ChangesOptions, place: Place) -> ChangesOptions:
-    """Return the options that read the log up to a place."""
+    """Return the options that read the log up to a position."""
     return replace(options, after=None, gtids=None, maybe_gtids=None, exclude_gtids=None, start_datetime=None,
                    stop_position=place.position, stop_datetime=place.time,
                    stop_gtid=None if place.gtid_set is None else str(place.gtid_set))

@@ -13,11 +13,11 @@ from applier.schema.history.table_versions import TableVersion
 
 _MOST_DIGITS = 38
 _DIGITS = {1: 3, 2: 5, 4: 10, 8: 20}
-"""Of integers of so many bytes."""
+"""The digits of integers, by their bytes."""
 
 
 _LABELS = {Family.MEMBERS: Family.TEXT, Family.DOCUMENT: Family.TEXT}
-"""Families that are told as another one is, or beside it: text from before a column was JSON stays text."""
+"""Families that a feed shows as another one: text from before a column was JSON stays text."""
 
 
 @dataclass
@@ -30,17 +30,18 @@ class Line:
     type: pa.DataType
 
     def with_values(self, kind: ColumnType) -> pa.DataType | None:
-        """A type that also has the values of a column; None where there is none, or they are told in another way."""
+        """Return a type that also has the values of a column; None if there is none, or if they are shown
+        differently."""
         return wider(self.type, arrow_type(kind)) if _family(kind) == self.family else None
 
 
 def feed_columns(versions: Sequence[TableVersion]) -> tuple[dict[int, dict[int, str]], dict[str, pa.DataType]]:
-    """The names in the feed of each version's stored columns, by the version's id and the column's number, and their
-    types by name: first the last version's columns in its order, then those that only earlier ones have.
+    """Return the names in the feed of each version's stored columns, by the version's id and the column's number, and
+    their types by name: first the last version's columns in its order, then those that only earlier ones have.
 
-    A column that an ALTER moves or renames stays the same one, and has its last name. One that is added, or is of a
-    table that was made again, continues with an earlier one of its name. Where no type has the values of both, as after
-    INT became VARCHAR, or they are told in other ways, as those of BIT and INT, these are two columns: the earlier one
+    A column that an ALTER moves or renames stays the same one, and has its last name. A column that is added, or
+    belongs to a table that was created again, continues an earlier one of its name. If no type has the values of both,
+    as after INT became VARCHAR, or they are shown differently, as BIT and INT, these are two columns: the earlier one
     is NAME__1, a later one NAME__2.
     """
     lines: list[Line] = []

@@ -45,7 +45,7 @@ class CommitOrder:
         return found
 
     def batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield a feed's batches in the order of their commit versions. What is prepared waits in memory."""
+        """Yield a feed's batches in the order of their commit versions. Prepared transactions wait in memory."""
         if not self.prepared:
             yield from batches
             return

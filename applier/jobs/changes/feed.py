@@ -36,7 +36,7 @@ from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.columns.values import finish_column
-from applier.errors import ArchiveError
+from applier.errors import ArchiveError, UsageError
 from applier.io.mapping import MappedFile
 from applier.jobs.changes.chosen_rows import ChosenRows
 from applier.jobs.changes.columns import as_type
@@ -68,11 +68,23 @@ OF_CHANGES = pa.schema([
     pa.field("_present", pa.list_(pa.string())),
     pa.field("_diffs", pa.string()),
 ])
-"""What the feed says of a change."""
+"""The columns that describe a change."""
 ALL_PRESENT = pa.nulls(1 << 16, pa.list_(pa.string()))
 MOST_ROWS = 2 * BATCH_ROWS
-"""Of a batch, whose images are decoded where they are found: what is done once a batch weighs more than in a replay."""
+"""The most rows of a batch, whose images are decoded in place: a batch costs more here than in a replay."""
 NOT_CASCADED = pa.array(np.zeros(2 * MOST_ROWS, np.bool_))
+
+
+def feed_schema(types: dict[str, pa.DataType], columns: tuple[str, ...] | None) -> pa.Schema:
+    """Return the schema of a feed: the columns of the table, or the chosen ones, and those of the feed. Raises
+    UsageError for an unknown column, and for one with the name of a column of the feed."""
+    names = tuple(types) if columns is None else columns
+    if unknown := [name for name in names if name not in types]:
+        raise UsageError(f"the table has no column {unknown[0]!r}", hint=f"it has {', '.join(types)}")
+    if taken := [name for name in names if name in OF_CHANGES.names]:
+        raise UsageError(f"column {taken[0]} has the name of one of the feed's own columns",
+                         hint="ask for its other columns")
+    return pa.schema([*((name, types[name]) for name in names), *OF_CHANGES])
 
 
 class FeedTable:
@@ -92,8 +104,8 @@ class FeedTable:
         self._columns = {name: number for number, name in names.items() if schema.get_field_index(name) >= 0}
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """What is wanted of the rows after a table map: all columns of the feed, of both images; where rows are chosen,
-        only the keys at first."""
+        """Return what to read of the rows after a table map: all columns of the feed, of both images; if rows are
+        chosen, only the keys at first."""
         reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
@@ -144,7 +156,7 @@ class FeedTable:
 
     def _values(self, field: pa.Field, reading: TableReading, images: ImageBuffers, rows: int,
                 diffs: JsonDiffs) -> pa.Array:
-        """A column of so many images, in memory of its own, with null in place of diffs."""
+        """Return a column of `rows` images, in memory of its own, with null in place of diffs."""
         number = self._columns.get(field.name, len(reading.plans))
         if number >= len(reading.plans):
             return pa.nulls(rows, field.type)
@@ -155,7 +167,7 @@ class FeedTable:
         return as_type(pa.concat_arrays([values, values.slice(0, 0)]), field.type)
 
     def _present(self, reading: TableReading, layouts: np.ndarray) -> pa.Array:
-        """The columns of which images of these layouts have values, in the table's order."""
+        """Return the columns that images of these layouts contain, in the table's order."""
         known: list[list[str] | None] = [None]
         for layout in reading.layouts.known[1:]:
             names = [self._names[column] for column in layout.present

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from tempfile import TemporaryDirectory
 
@@ -20,25 +20,33 @@ from applier.binlog.archive.archive import open_archive
 from applier.binlog.outline.outline import check_that_they_are_old
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
-from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UnsupportedEvent, UsageError
+from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UnsupportedEvent
 from applier.io.progress import Progress, Silent
 from applier.io.relayed import relayed_in
 from applier.io.resolver import read_text
+from applier.jobs.changes.change_feed import ChangeFeed
 from applier.jobs.changes.checkpoint import checkpoint, up_to
 from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.changes.event_groups.groups import FileGroups, WantedGroups
-from applier.jobs.changes.feed import OF_CHANGES
-from applier.jobs.changes.keys import always_keyed, as_planned, chosen_keys, key_columns, last_left_out
+from applier.jobs.changes.feed import feed_schema
+from applier.jobs.changes.keys import as_planned, chosen_keys, last_left_out
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of, groups_of
-from applier.jobs.changes.row_statements import STATEMENT, RowStatements
+from applier.jobs.changes.row_statements import RowStatements
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
-from applier.jobs.changes.stored import Part, StoredAs
+from applier.jobs.changes.stored import StoredAs
 from applier.jobs.changes.wanted import may_be_wanted, notes_on_choice, place_in, wanted_groups
 from applier.jobs.changes.whole.base_from_log import base_from_log
 from applier.jobs.changes.whole.first_images import RowsAtTheEnd, Unknown, first_images
-from applier.jobs.changes.whole.related_tables import closure, only, parents, related, sources, versions_of
+from applier.jobs.changes.whole.related_tables import (
+    closure,
+    only,
+    refuse_foreign_keys,
+    related,
+    sources,
+    versions_of,
+)
 from applier.jobs.changes.whole.whole_rows import WholeRows
 from applier.jobs.replay.left_out import leaving_out
 from applier.jobs.replay.outlining import Outlining
@@ -55,7 +63,6 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import table_schema, without_rows
 from applier.schema.history.history import SchemaHistory
 from applier.schema.table_filter import EVERYTHING, SYSTEM_DATABASES, TableFilter
-from applier.schema.table_parts import Column
 from applier.snapshot import manifest
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 
@@ -63,73 +70,14 @@ WHOLE = 1 << 62
 """Bytes of a log, of any length."""
 
 
-@dataclass(frozen=True)
-class ChangeFeed:
-    """The changes of a table; `notes` are notes for the user, `order` is that of the log's commits, `position`
-    where the log ends."""
-
-    notes: tuple[str, ...]
-    _stored: StoredAs
-    _log: FeedLog
-    _source: SingleImages | WholeRows
-    _statements: RowStatements
-    order: CommitOrder
-    position: BinlogPosition
-    _has_statements: bool = False
-
-    @property
-    def schema(self) -> pa.Schema:
-        """That of `batches`."""
-        return self._stored.schema.append(STATEMENT) if self._has_statements else self._stored.schema
-
-    @property
-    def columns(self) -> dict[str, Column]:
-        """The table's columns in the feed, by name."""
-        return self._log.columns
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The names of the columns of the table's key, where it has one; see FeedLog."""
-        return self._log.key
-
-    @property
-    def chosen_by(self) -> tuple[Column, ...]:
-        """The columns of the key by which rows can always be chosen, as they are now, with their names in the feed;
-        none where a version of the table has another key, whose images may lack them."""
-        versions, names = self._log.versions, self._log.names
-        return key_columns(versions, names) if always_keyed(versions, names) else ()
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
-        outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""
-        batches = self._stored.part(self._source).batches()
-        if self._has_statements:
-            batches = (more for batch in batches for more in self._statements.added(batch, self.schema))
-        return self.order.batches(batches)
-
-    def with_statements(self) -> ChangeFeed:
-        """The same changes, with a last column `_statement`: what the log has behind each, null where it has nothing.
-        Raises UsageError where the table has such a column."""
-        if STATEMENT.name in self.schema.names:
-            raise UsageError(f"column {STATEMENT.name} has the name of one of the feed's own columns",
-                             hint="ask for its other columns")
-        return replace(self, _has_statements=True)
-
-    def parts(self, size: int) -> Sequence[Part]:
-        """What has the batches of parts of the log, each of about so many bytes, for tasks. Whole rows are one part."""
-        parts = [self._source] if isinstance(self._source, WholeRows) else self._source.parts(size)
-        return [self._stored.part(part) for part in parts]
-
-
 class ChangeLog:
     """A part of an archive, outlined once, and the changes of its tables; `notes` are notes for the user. Raises what a
-    replay would raise before it applies anything. `known_by_changes` are the tables of which only rows are known that
-    the log changes, and `has_unknown` says whether some of their values are made up. `begins_at` is the base's position
-    in this archive. With `replaying`, changes are those that this replay applies: of the tables and transactions that
-    it does not leave out, with its names of databases. `base`, a
-    snapshot that may have no rows, takes the place of the options' base; `filter` says whose definitions are needed
-    where the log before options.after has statements on other tables that cannot be followed. About `most_bytes` of the
-    log are read, and `is_last` says whether these are all."""
+    replay would raise before it applies anything. Of the tables in `known_by_changes`, only rows that the log changes
+    are known, and `has_unknown` says whether some of their values are made up. `begins_at` is the base's position in
+    this archive. With `replaying`, changes are those that this replay applies: without the tables and transactions that
+    it excludes, and with its names of databases. `base`, a snapshot that may have no rows, replaces the options' base;
+    `filter` says whose definitions are needed if the log before options.after has statements on other tables that
+    cannot be followed. At most about `most_bytes` of the log are read; `is_last` says whether that is all of it."""
 
     def __init__(self, options: ChangesOptions, progress: Progress | None = None,
                  replaying: ReplayOptions | None = None, *, base: Snapshot | None = None,
@@ -173,7 +121,7 @@ class ChangeLog:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """What is read."""
+        """The inputs: binlogs, and the base if there is one."""
         return *self._options.binlogs, *([] if self._options.base is None else [self._options.base])
 
     @property
@@ -190,7 +138,7 @@ class ChangeLog:
 
     @cached_property
     def row_statements(self) -> RowStatements:
-        """What finds the statements behind changes of all tables."""
+        """Finds the statements behind changes of all tables."""
         return RowStatements(self.files.values())
 
     @cached_property
@@ -205,10 +153,10 @@ class ChangeLog:
         return ((number, groups_of(self.files, commits, wanted, number)) for number in self.files)
 
     def from_first_images(self, tables: Collection[TableName], unknown: Unknown | None = None) -> ChangeLog:
-        """The same log with the rows that these tables had before it, as far as their changes show them; itself where
-        it has a base, or all of their rows are of the log. Raises UnsupportedEvent for a before-image that lacks
-        columns, unless it is said what these become (`has_unknown` then), and where foreign keys change rows of which
-        the log shows nothing."""
+        """Return the same log with the rows that these tables had before it, as far as their changes show them; itself
+        if it has a base, or if the log has all of their rows. Raises UnsupportedEvent for a before-image with missing
+        columns, unless `unknown` says how to fill them (`has_unknown` then), and if foreign keys change rows that the
+        log never shows."""
         if self._base is not None:
             return self
         history = self._everything or self._history_of(set(tables))
@@ -254,7 +202,7 @@ class ChangeLog:
             version.is_older_than_log for version in versions_of(self._history(table), table))
 
     def _check_that_images_tell(self, history: SchemaHistory, chosen: Collection[int]) -> None:
-        """Raise UnsupportedEvent where foreign keys change rows of these versions of which the log shows nothing."""
+        """Raise UnsupportedEvent if foreign keys change rows of these versions that the log never shows."""
         cascades = self._cascades(history, used_tables(self._span, history, EVERYTHING.wanted))
         for version in history.versions():
             if version.id in chosen and version.id in cascades and any(
@@ -265,11 +213,11 @@ class ChangeLog:
                                        hint="give a --base from the time when the log begins")
 
     def history(self, filter: TableFilter) -> SchemaHistory:
-        """What the tables were that are wanted, and others, if all statements can be followed."""
+        """Return the definitions of the wanted tables over time, and of others, if all statements can be followed."""
         return self._wanted(filter)
 
     def tables(self, filter: TableFilter) -> list[TableName]:
-        """The names of the tables that have changes, of those that are wanted, in order."""
+        """Return the names of the wanted tables that have changes, sorted."""
         history = self._wanted(filter)
         found = {(version.definition.database, version.definition.name)
                  for table in used_tables(self._span, history, filter.wanted) for version in table.versions}
@@ -280,7 +228,7 @@ class ChangeLog:
         return sorted(found | self._changed_by_foreign_keys(history, filter))
 
     def _changed_by_foreign_keys(self, history: SchemaHistory, filter: TableFilter) -> set[TableName]:
-        """The tables of which foreign keys change rows, whose changes the log may not have."""
+        """Return the tables whose rows foreign keys change, which the log may not show."""
         if self._options.ignore_foreign_keys:
             return set()
         cascades = self._cascades(history, used_tables(self._span, history, filter.wanted))
@@ -294,9 +242,9 @@ class ChangeLog:
                            traced=self._options.complete)
 
     def checkpoint(self, filter: TableFilter) -> Snapshot:
-        """What a ChangeLog that continues where this one ends takes for its `base`: that position, and the definitions
-        of all tables, or, if others have statements that cannot be followed, of those that are wanted and the tables
-        that their rows depend on."""
+        """Return the `base` for a ChangeLog that continues where this one ends: that position, and the definitions of
+        all tables, or, if others have statements that cannot be followed, of the wanted tables and those that their
+        rows depend on."""
         history = self._everything
         if history is not None and not any(name in SYSTEM_DATABASES for name, _ in filter.tables):
             return checkpoint(history, history.definitions(), self.ends_at, self._span.pending, self._base)
@@ -319,7 +267,7 @@ class ChangeLog:
             compiling.ensure("changes of rows", self.progress)
         history = self._history(table)
         if not self._options.ignore_foreign_keys:
-            _check_foreign_keys(self._span, history, table)
+            refuse_foreign_keys(self._span, history, table)
         log = self._feed_log(history, table, columns, keys)
         used = used_tables(self._span, history, self._replayed(only(table)))
         changed = changed_versions(used, history)
@@ -349,8 +297,8 @@ class ChangeLog:
 
     def applied(self, table: TableName, columns: tuple[str, ...] | None = None,
                 keys: KeyValues | None = None) -> tuple[FeedLog, ApplyTask]:
-        """The log of a table as its feed reads it, and what applies its changes, and those of tables that change its
-        rows, to what was there before: to rows with these keys, where others do not matter to them."""
+        """Return the log of a table as its feed reads it, and the task that applies its changes, and those of tables
+        that change its rows, to the previous rows; with `keys`, only to rows that matter to these keys."""
         history = self._history(table)
         log = self._feed_log(history, table, columns, keys)
         planned = self._plan(history, table, log, None)
@@ -358,8 +306,8 @@ class ChangeLog:
                               tuple(log_segments(self._span, planned)))
 
     def applied_in_parts(self, table: TableName, log: FeedLog, cores: int) -> tuple[ApplyTasks, float]:
-        """Tasks that apply the changes of a table by ranges of its key, as many as a replay on so many cores has, and
-        how many core seconds that takes; `log` is the table's."""
+        """Return tasks that apply the changes of a table by ranges of its key, as many as a replay on `cores` cores
+        has, and how many core seconds that takes; `log` is the table's."""
         planned = self._plan(self._history(table), table, log, cores)
         tasks = walking_tasks(log_segments(self._span, planned), planned, cores)
         return tasks, core_seconds(tasks, planned, "walk", on_one_disk=True)
@@ -371,7 +319,7 @@ class ChangeLog:
             raise SchemaError("this table has no definition", table=".".join(table), errno=NO_SUCH_TABLE,
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
         names, types = feed_columns(list(versions.values()))
-        schema = _schema(types, columns)
+        schema = feed_schema(types, columns)
         return FeedLog(self.files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
                        self._wanted_groups, None if keys is None else chosen_keys(versions, names, keys))
 
@@ -387,18 +335,20 @@ class ChangeLog:
         return planned
 
     def _history(self, table: TableName) -> SchemaHistory:
-        """What the table was, and those were that its foreign keys refer to, or that its rows come from."""
+        """Return the definitions over time of the table, and of those that its foreign keys refer to, or that its rows
+        come from."""
         return self._closure({table})[0]
 
     def _closure(self, names: set[TableName]) -> tuple[SchemaHistory, set[TableName]]:
-        """What the tables of these names were, and those were that their foreign keys refer to, or that their rows come
-        from; and the names of all of these."""
+        """Return the definitions over time of these tables, and of those that their foreign keys refer to, or that
+        their rows come from; and the names of all of these."""
         while not (more := related(history := self._history_of(names), names)) <= names:
             names = names | more
         return history, names
 
     def _history_of(self, names: set[TableName]) -> SchemaHistory:
-        """What these tables were. Of the others no statement must be understood, unless rows come from them."""
+        """Return the definitions of these tables over time. Statements on others need not be understood, unless rows
+        come from them."""
         if self._everything is not None and all(EVERYTHING.wanted(*name) for name in names):
             return self._everything.of(self._replayed(only(*names)))
         return self._read(only(*names))
@@ -431,28 +381,3 @@ class ChangeLog:
             return wanted
         replayed = self._replaying.filter.wanted
         return lambda database, table: wanted(database, table) and replayed(database, table)
-
-
-def _check_foreign_keys(span: LogSpan, history: SchemaHistory, table: TableName) -> None:
-    """Raise SchemaError where foreign keys change rows of the table, and the log does not have it (AP-FK)."""
-    names = closure(history, table, parents)
-    if names == {table} and not parents(history, names):
-        return
-    cascades = cascades_of(history, used_tables(span, history, only(*names)), idempotent=False,
-                           compressed=span.has_compressed_rows)
-    if any(version.id in cascades for version in versions_of(history, table)):
-        raise SchemaError("foreign keys change rows of this table, and the log does not contain these changes",
-                          table=".".join(table),
-                          hint="replay these logs to get the rows; to get only the changes in the log, ignore "
-                               "foreign keys")
-
-
-def _schema(types: dict[str, pa.DataType], columns: tuple[str, ...] | None) -> pa.Schema:
-    """The columns of the table, or those that are asked for, and those of the feed."""
-    names = tuple(types) if columns is None else columns
-    if unknown := [name for name in names if name not in types]:
-        raise UsageError(f"the table has no column {unknown[0]!r}", hint=f"it has {', '.join(types)}")
-    if taken := [name for name in names if name in OF_CHANGES.names]:
-        raise UsageError(f"column {taken[0]} has the name of one of the feed's own columns",
-                         hint="ask for its other columns")
-    return pa.schema([*((name, types[name]) for name in names), *OF_CHANGES])

@@ -25,8 +25,8 @@ from jsondiff.values import DocumentError
 
 
 class JsonDiffs:
-    """The diffs of rows. `names` are those of the feed's columns, by their number in the table, `numbers` those of the
-    rows' layouts; `places` and `rows` say where each row is: the offset of its event, and its number in it."""
+    """The diffs of rows. `names` are those of the feed's columns, by their number in the table, `layouts` those of the
+    rows' images; `places` and `rows` locate each row: the offset of its event, and its number in it."""
 
     def __init__(self, names: Mapping[int, str], layouts: ImageLayouts, numbers: np.ndarray, places: np.ndarray,
                  rows: np.ndarray) -> None:

@@ -82,9 +82,9 @@ def always_keyed(versions: Mapping[int, TableVersion], names: Mapping[int, Mappi
 
 def chosen_keys(versions: Mapping[int, TableVersion], names: Mapping[int, Mapping[int, str]],
                 keys: KeyValues) -> dict[int, ChosenKeys]:
-    """What is chosen of each version of a table (by its id) by values of its last key; nothing of versions that lack a
-    column of it. `names` are those of the versions' columns in the feed. Raises UsageError for values that the key
-    cannot have."""
+    """Return the choice in each version of a table (by its id) for values of its last key; none for versions that do
+    not have all of its columns. `names` are those of the versions' columns in the feed. Raises UsageError for values
+    that the key cannot have."""
     last = max(versions)
     key = table_key(versions[last].definition)
     if key is None:
@@ -110,13 +110,14 @@ def chosen_keys(versions: Mapping[int, TableVersion], names: Mapping[int, Mappin
 
 
 def last_left_out(chosen: Mapping[int, ChosenKeys], versions: Mapping[int, TableVersion]) -> Position | None:
-    """Where the last version ends of which nothing is chosen, as it lacks a column of the key; None without one."""
+    """Return the end of the last version in which no row can be chosen, since it does not have a column of the key;
+    None if there is none."""
     return max((version.end for id, version in versions.items() if id not in chosen and version.end is not None),
                default=None)
 
 
 def as_planned(chosen: Mapping[int, ChosenKeys], versions: Mapping[int, TableVersion]) -> ChosenOf:
-    """The keys of versions that are ordered and divided by what is chosen by."""
+    """The keys of versions that are ordered and divided by the columns of the choice."""
     own = {id: table_key(versions[id].definition) for id in chosen}
     return {id: keys.keys for id, keys in chosen.items()
             if (key := own[id]) is not None and replace(key, choice=keys.key.choice) == keys.key}
@@ -189,7 +190,7 @@ def _is_exact(found: Any, literal: literals.Value, column_type: ColumnType, flav
 
 
 def _literal(value: object) -> literals.Value:
-    """A value as a literal. Raises UsageError for what is none."""
+    """Return a value as a literal. Raises UsageError for an unsupported value."""
     match value:
         case str() | Decimal():
             return value

@@ -20,8 +20,8 @@ from applier.schema.table_parts import Column
 
 @dataclass(frozen=True)
 class LogFile:
-    """The part [start, end) of a file, between event groups; its place among the files of the span, from 0; whether
-    there are statements behind rows in it."""
+    """The part [start, end) of a file, between event groups; its number among the files of the span, from 0; and
+    whether it has statements behind rows."""
 
     uri: str
     name: str
@@ -73,8 +73,8 @@ class FeedLog:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The names of the columns of the table's last primary key; without one, of its first unique key that has no
-        NULL; none without either, or where the feed lacks one of them."""
+        """The names of the columns of the table's last primary key, or else of its first unique key without NULL; empty
+        without either, or if the feed does not have all of them."""
         last = max(self.versions)
         definition, names = self.versions[last].definition, self.names[last]
         for key in sorted(definition.keys, key=lambda key: key.kind != "primary"):
@@ -107,7 +107,7 @@ class ReadLog:
         return passed
 
     def markers(self, statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
-        """The feed's rows for statements, of those that are wanted."""
+        """Yield the feed's rows for the wanted statements."""
         for statement in statements:
             if self.is_wanted(statement):
                 yield marker(self._log.schema, statement, self.groups(statement.end[0]))

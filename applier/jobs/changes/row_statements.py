@@ -13,14 +13,14 @@ from applier.jobs.changes.log import LogFile
 from applier.jobs.changes.log_files import LogFiles
 
 STATEMENT = pa.field("_statement", pa.dictionary(pa.int32(), pa.string()))
-"""What a feed has of them, behind its other columns."""
+"""The column with a change's statement, behind the feed's others."""
 MOST_BYTES = 256 << 20
 """Of the statements of a batch, and of those of files that are in memory; those of one event, or file, may be more."""
 
 
 class RowStatements:
-    """Finds the statements behind changes by their places; some of these `files` may have none. A log has one of these,
-    since it keeps what it read last."""
+    """Finds the statements behind changes by their positions; some of these `files` may have none. A log has one
+    finder, since it caches what it read last."""
 
     def __init__(self, files: Iterable[LogFile]) -> None:
         self._files = LogFiles(file for file in files if file.has_statements)
@@ -34,9 +34,9 @@ class RowStatements:
 
     def added(self, batch: pa.RecordBatch, schema: pa.Schema, file: str = "_file",
               offset: str = "_pos") -> Iterator[pa.RecordBatch]:
-        """A batch with this schema's columns, the last of which is STATEMENT. It becomes several, divided between
-        events, where the statements are more than MOST_BYTES. `file` and `offset` are columns with the changes' places;
-        without a place there is no statement."""
+        """Yield a batch with this schema's columns, the last of which is STATEMENT. It is divided between events if the
+        statements are more than MOST_BYTES. `file` and `offset` name the columns with the changes' positions; without a
+        position there is no statement."""
         offsets = np.asarray(batch.column(offset).fill_null(-1))
         ends = 1 + np.flatnonzero(np.diff(offsets))
         found = self._behind(batch.column(file), offsets, MOST_BYTES if len(ends) else None)
@@ -48,8 +48,8 @@ class RowStatements:
             yield pa.RecordBatch.from_arrays([*map(batch.column, schema.names[:-1]), found], schema=schema)
 
     def _behind(self, files: pa.DictionaryArray, offsets: np.ndarray, most: int | None) -> pa.DictionaryArray | None:
-        """The statements behind changes, by the names of their files and the offsets of their events; None where they
-        are more than so many bytes."""
+        """Return the statements behind changes, by the names of their files and the offsets of their events; None if
+        they are more than `most` bytes."""
         numbers = np.asarray(files.indices.fill_null(-1))
         indices, texts, n, size = np.full(len(files), -1, np.int32), [pa.array([], pa.large_string())], 0, 0
         for number, name in enumerate(files.dictionary.to_pylist()):
@@ -85,8 +85,8 @@ class _FileStatements:
 
     @classmethod
     def read(cls, file: LogFile) -> _FileStatements:
-        """Read them. Those of a compressed transaction have one place, as its changes have: of several it is unknown
-        which one is behind a change, so they are left out."""
+        """Read the statements of a file. In a compressed transaction, all statements and changes have one position:
+        with several statements it is unknown which one is behind a change, so they are omitted."""
         found = GroupPass(file.uri).row_statements(file.start, file.end)
         starts, first, counts = np.unique(found.starts, return_index=True, return_counts=True)
         known = counts == 1

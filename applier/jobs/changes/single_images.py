@@ -1,4 +1,4 @@
-"""Changes with images as in the log, decoded in place."""
+"""Changes with single images, as in the log, decoded in place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from applier.jobs.changes.log import FeedLog, ReadLog
 from applier.jobs.changes.statements import Statement
 
 MOST_INFLATED = 64 << 20
-"""Bytes of compressed events that are kept for the changes of a batch, and what was inflated last."""
+"""The most bytes of compressed events that are kept for the changes of a batch, besides the last inflated part."""
 
 
 class SingleImages:
@@ -38,7 +38,7 @@ class SingleImages:
             yield from log.markers(log.statements_until(None))
 
     def parts(self, size: int) -> list[SingleImages]:
-        """The same in parts of about so many bytes of log, one after the other; a split is in one of them."""
+        """Return the same in parts of about `size` bytes of log, one after the other; a split is in one of them."""
         divided: list[list[LogSegment]] = [[]]
         for _, of_split in groupby(self._segments, key=lambda segment: (segment.file, segment.split.start)):
             if sum(segment.end - segment.start for segment in divided[-1]) >= size:
@@ -69,7 +69,7 @@ class SingleImages:
                                      groups, log.chosen_of(version), inflated)
                   for version in segment.tables.values() if log.has_rows_of(version)}
         file = map_file(segment.uri, whole=False)
-        if not log.wanted.all:  # what is skipped is chosen by the split's bytes, too
+        if not log.wanted.all:  # the split's bytes also decide what is skipped
             outlined.check(file, segment.split)
         reader = segment_reader(segment, file, tables, None if log.chosen is None else inflated.append)
         for start, end in groups.wanted_parts(segment.start, segment.end):

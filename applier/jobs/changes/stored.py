@@ -14,7 +14,7 @@ from applier.snapshot.files.unsigned_bigints import UnsignedBigints, is_unsigned
 
 
 class Part(Protocol):
-    """What has batches; picklable."""
+    """A source of batches; picklable."""
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Its rows, in order."""
@@ -22,7 +22,7 @@ class Part(Protocol):
 
 @dataclass(frozen=True)
 class Batches:
-    """Batches that are there once."""
+    """Batches that exist already."""
 
     once: Iterator[pa.RecordBatch]
 

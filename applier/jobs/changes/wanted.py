@@ -25,8 +25,8 @@ def wanted_groups(span: LogSpan, options: ChangesOptions) -> WantedGroups:
 
 
 def notes_on_choice(span: LogSpan, options: ChangesOptions) -> list[str]:
-    """Notes for the user about chosen transactions that this part of the log does not have. Raises UsageError where it
-    has none of those that are wanted."""
+    """Notes for the user about chosen transactions that this part of the log does not have. Raises UsageError if it has
+    none of the wanted ones."""
     notes = []
     if options.gtids is not None and (missing := _missing(span, GtidChoice(options.gtids))):
         if missing == GtidChoice(options.gtids).count:
@@ -58,7 +58,7 @@ def _missing(span: LogSpan, choice: GtidChoice) -> int:
 
 
 def place_in(span: LogSpan, number: int) -> int:
-    """The place among the span's files, from 0, of an outline by its number; of a group before them that of the
+    """Return the number of an outline's file among the span's files, from 0; for a group before them, that of the
     first."""
     return max(0, number - span.n_before)
 

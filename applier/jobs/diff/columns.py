@@ -46,7 +46,7 @@ class SharedColumn:
 
 @dataclass(frozen=True)
 class SharedColumns:
-    """The stored columns of two definitions, one of which may be missing: those of the one after, then the others."""
+    """The stored columns of two definitions, one of which may be missing: those of the later one, then the others."""
 
     columns: tuple[SharedColumn, ...]
 

@@ -85,7 +85,7 @@ def _identity(uri: str, file: FileEntry) -> object:
         try:
             found = os.stat(path)
         except OSError:
-            return uri, path  # whoever reads it says what is wrong
+            return uri, path  # its reader reports the error
         return found.st_dev, found.st_ino
     return filesystem.type_name, path
 
@@ -136,7 +136,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """What a task has found: how much, and where the rows are."""
+    """The result of a task: how much, and where the rows are."""
 
     added: int
     removed: int

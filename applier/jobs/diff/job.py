@@ -85,7 +85,7 @@ class _Table:
         self.tasks = self._tasks(before, after, target) if before is not None and after is not None else []
 
     def result(self, done: Sequence[Done]) -> TableDiff:
-        """What was found, given what the tasks have found."""
+        """Return the differences of a table, given the results of its tasks."""
         left, right = self._sides
         rows = [0 if side is None else side.entry.rows for side in self._sides]
         added, removed = (sum(getattr(one, name) for one in done) for name in ("added", "removed"))
@@ -148,7 +148,7 @@ def _definition(entry: TableEntry | None) -> TableDefinition | None:
 
 
 def _shown(definition: TableDefinition | None) -> TableDefinition | None:
-    """What files of rows have: of a versioned table, current rows."""
+    """Return the columns in files of rows: of a versioned table, those of current rows."""
     return None if definition is None else definition.shown
 
 

@@ -60,7 +60,7 @@ def pairs(before: Iterator[Chunk], after: Iterator[Chunk]) -> Iterator[tuple[Chu
 
 
 def compare(before: Chunk | None, after: Chunk | None, differences: Differences) -> Found | None:
-    """What differs in a range of keys; None if nothing does."""
+    """Return the differences in a range of keys; None if there are none."""
     if before is None or after is None:
         there, kind = (after, INSERT) if before is None else (before, DELETE)
         assert there is not None

@@ -26,7 +26,7 @@ _SPILLED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def parts_of(file_bytes: int) -> int:
-    """Return how many parts files of so many bytes take."""
+    """Return the number of parts for files of this many bytes."""
     return min(_MOST_PARTS, 1 + file_bytes // PART_BYTES)
 
 
@@ -57,7 +57,7 @@ class _Part:
 
 def compare(sides: tuple[Iterator[pa.RecordBatch], Iterator[pa.RecordBatch]], schema: pa.Schema, parts: int,
             folder: Path, differences: Differences) -> Iterator[Found]:
-    """What differs between rows of two sides, with one schema; in `folder` is room for files."""
+    """Yield the differences between rows of two sides with one schema; `folder` has room for files."""
     divided = [[_Part(folder / f"{side}.{number}" if parts > 1 else None, schema, []) for number in range(parts)]
                for side in (BEFORE, AFTER)]
     for side, batches in enumerate(sides):

@@ -21,7 +21,7 @@ Batches = Callable[[], Iterator[pa.RecordBatch]]
 
 @dataclass(frozen=True)
 class TableDiff:
-    """What differs in one table; for whatever reads Arrow, its differing rows.
+    """The differences in one table, and its differing rows for any reader of Arrow.
 
     They have the columns of both sides, `_change_type` (delete, insert, update_preimage, update_postimage) and, of an
     update, `_changed`: the columns whose values differ. They are in key order.
@@ -44,7 +44,7 @@ class TableDiff:
     schema: pa.Schema
     """Of the rows."""
     notes: tuple[str, ...]
-    """What differs in the definitions, for people."""
+    """The differences of the definitions, for people."""
     definitions: tuple[TableDefinition | None, TableDefinition | None] = field(repr=False)
     """The definitions before and after."""
     differing_rows: Batches = field(repr=False)
@@ -62,7 +62,7 @@ class TableDiff:
 
     @property
     def same(self) -> bool:
-        """Whether both have the table, with the same rows."""
+        """True if both have the table, with the same rows."""
         return not self.differing and None not in self.definitions
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -88,7 +88,7 @@ class TableDiff:
 
 @dataclass(frozen=True)
 class Compared:
-    """What differs between two snapshots."""
+    """The differences between two snapshots."""
 
     before: BinlogPosition
     """Where the one before stands."""
@@ -99,5 +99,5 @@ class Compared:
 
     @property
     def same(self) -> bool:
-        """Whether both have the same tables with the same rows."""
+        """True if both have the same tables with the same rows."""
         return all(table.same for table in self.tables.values())

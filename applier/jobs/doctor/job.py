@@ -95,7 +95,7 @@ def _tables(used: Iterable[UsedTable]) -> set[str]:
 
 
 def diagnose(options: DoctorOptions, progress: Progress | None = None) -> Diagnosis:
-    """Look at what a replay would need. Nothing is written; errors of what is looked at are in the diagnosis."""
+    """Look at everything that a replay would need. Nothing is written; errors are part of the diagnosis."""
     progress = progress or Silent()
     machine, log = Findings(), Findings()
     look_at_kernels(machine)
@@ -142,7 +142,7 @@ def _look_at_log(findings: Findings, options: DoctorOptions, progress: Progress)
 
 
 def _look_at_base(findings: Findings, options: DoctorOptions) -> Snapshot | None:
-    """Return whether the base is a snapshot whose files are there."""
+    """Return the base, if it is a snapshot whose files exist."""
     if options.base is None:
         return None
     place = options.base

@@ -63,7 +63,7 @@ class Heads:
         return any((known.message, known.file) == (error.message, error.file) for known in self.errors)
 
     def report(self, findings: Findings, *, are_read: bool) -> None:
-        """Say what was found. Errors are notes where a replay reads none of these files (`are_read` False)."""
+        """Report the findings. Errors are notes if a replay reads none of these files (`are_read` False)."""
         heads = self.heads
         for error in self.errors[:_NAMED]:
             found = problem_of("encryption" if isinstance(error, EncryptedBinlog) else "heads", error)
@@ -97,15 +97,15 @@ def _head(file: ArchiveFile) -> FileHead | ArchiveError:
 
 def look_at_places(findings: Findings, options: DoctorOptions, archive: Archive, base: Snapshot | None,
                    progress: Progress) -> DoctorOptions | None:
-    """Return whether there can be a snapshot at each of several places; returns the replay to the last of them, which
-    all are on the way of, or None if a replay would stop before it reads what is between them."""
+    """Check whether a snapshot is possible at each of several positions; return the replay to the last of them, which
+    passes all others, or None if a replay would stop before it reads the log between them."""
     compiling.ensure("outline", progress)
     places = findings.attempt("places", lambda: in_order(
         options.snapshot_at, archive, lambda tasks: _this_process().outline(tasks, lambda *_: None)))
     if places is None:
         return None
     first, last = (replace(options, snapshot_at=(), stop_position=place) for place in (places[0], places[-1]))
-    # What is wrong with a place alone, as one before the base, is wrong with the first.
+    # an error of one position alone, as one before the base, is an error of the first
     if len(places) > 1 and findings.attempt("places", lambda: _outline(first, archive, base, progress, [])) is None:
         return None
     findings.ok("places", f"{len(places):,}: " + ", ".join(f"{name}:{offset}" for name, offset in places[:_NAMED])
@@ -146,7 +146,7 @@ def look_at_log(findings: Findings, options: DoctorOptions, archive: Archive, ba
 
 def _outline(options: DoctorOptions, archive: Archive, base: Snapshot | None, progress: Progress,
              notes: list[str]) -> Pass:
-    """What a replay applies, in one pass; its `notes` are added. Raises ApplierError as a replay does."""
+    """Return what a replay applies, in one pass; its `notes` are added. Raises ApplierError as a replay does."""
     compiling.ensure("outline", progress)
     return Outlining(_this_process(), options, relevance_to(options), _WHOLE, progress, notes.append,
                      leaving_out=leaving_out(options), reapply=options.reapply).next_pass(archive, base)

@@ -40,7 +40,7 @@ def look_at_spark(findings: Findings, chosen: Choice, master: str | None) -> Non
 
 
 def _is_there(findings: Findings, name: str, find: Callable[[], Path], chosen: Choice) -> Path | None:
-    """What is found of what Spark needs; None, and said, where it is not there."""
+    """Report whether a part of Spark exists, and return it; None if not."""
     try:
         return find()
     except UsageError as error:
@@ -124,7 +124,8 @@ def look_at_output(findings: Findings, options: DoctorOptions, cost: Cost | None
 
 
 def look_at_stores(findings: Findings, options: DoctorOptions) -> bool:
-    """Return whether what is far can be listed; False if not, as nothing that is there can be looked at then."""
+    """Report whether remote directories can be listed; return False if not, since nothing there can be looked at
+    then."""
     can_list = True
     for place in filter(is_far, filter(None, options.places)):
         try:

@@ -34,8 +34,8 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class Cost:
-    """What a replay takes, by plan: where it runs, bytes of rows events that it applies, rows that all tasks have at a
-    time, what copies of packed and encrypted files take, and what a shuffle leaves on disk."""
+    """The cost of a replay by its plan: where it runs, bytes of rows events that it applies, rows in memory in all
+    tasks, bytes of copies of packed and encrypted files, and bytes that a shuffle leaves on disk."""
 
     chosen: Choice
     row_bytes: int
@@ -126,7 +126,7 @@ def look_at_columns(findings: Findings, options: DoctorOptions, part: Pass, hist
 
 
 def look_at_cost(findings: Findings, options: DoctorOptions, part: Pass, versions: list[PlannedVersion]) -> Cost:
-    """What a replay of the plan takes, and where it runs."""
+    """Report the cost of a replay of the plan, and where it runs."""
     span, cores = part.span, _cores()
     rows = sum(item.bytes for item in versions)
     tasks = walking_tasks(log_segments(span, versions), versions, cores)
@@ -150,7 +150,7 @@ def look_at_cost(findings: Findings, options: DoctorOptions, part: Pass, version
 
 
 def _look_at_names(findings: Findings, filter: TableFilter, history: SchemaHistory, used: list[UsedTable]) -> None:
-    """Return whether the tables that people named are there, and all are defined."""
+    """Return whether the tables that the user named exist, and all are defined."""
     names = {(version.definition.database, version.definition.name) for version in history.versions()}
     try:
         check_names(names, filter)

@@ -15,8 +15,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at (`name`), whether it is "ok", a "note" (a replay continues, and people should know), or a
-    "problem" (a replay stops); what was found, and what to do about it, "" where that is nothing."""
+    """One check (`name`): "ok", a "note" (a replay continues, but the user should know) or a "problem" (a replay
+    stops); what was found, and what to do about it, "" for nothing."""
 
     name: str
     state: str
@@ -26,13 +26,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What was looked at, in the order in which a replay needs it."""
+    """The checks, in the order in which a replay needs them."""
 
     checks: tuple[Check, ...]
 
     @property
     def problems(self) -> tuple[Check, ...]:
-        """What would stop a replay."""
+        """The checks that would stop a replay."""
         return tuple(check for check in self.checks if check.state == PROBLEM)
 
     def to_json(self) -> dict[str, object]:
@@ -41,7 +41,7 @@ class Diagnosis:
 
 
 def problem_of(name: str, error: ApplierError) -> Check:
-    """What a replay would stop with, and its hint."""
+    """Return the error that would stop a replay, and its hint, as a check."""
     to_do = error.hint or ""
     return Check(name, PROBLEM, str(error).removesuffix(f" hint: {to_do}").removesuffix("."), to_do)
 
@@ -59,7 +59,7 @@ class Findings:
         self.checks.append(Check(name, NOTE, found, to_do))
 
     def problem(self, name: str, error: ApplierError, more: str = "") -> None:
-        """What a replay would stop with; `more` stands behind it."""
+        """Add the error that would stop a replay; `more` is added to its text."""
         found = problem_of(name, error)
         self.checks.append(replace(found, found=found.found + more))
 

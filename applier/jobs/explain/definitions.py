@@ -15,8 +15,8 @@ _NOTHING = "nothing that is kept here"
 
 @dataclasses.dataclass(frozen=True)
 class DefinitionStep:
-    """place: where rows first see it ("file:pos"; "" before the log). statement: SQL, "" if the table was ended by one
-    that names other tables, too. changes: notes for the user."""
+    """A step of a definition. place: the position from which rows see it ("file:pos"; "" before the log). statement:
+    SQL, "" if the table was ended by one that names other tables, too. changes: notes for the user."""
 
     place: str
     statement: str

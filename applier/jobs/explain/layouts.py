@@ -22,7 +22,7 @@ _TYPE = 4
 @dataclasses.dataclass(frozen=True)
 class BeforeImages:
     """Before-images with the same columns. present: these, by their numbers in the log. samples: how many sampled
-    events have such images; 0: none, but some before-images may lack this much."""
+    events have such images; 0: none, but some before-images may have as few columns."""
 
     present: frozenset[int]
     samples: int

@@ -74,7 +74,7 @@ def _reals(values: pa.Array) -> pa.Array:
 
 
 def vector_bytes(values: pa.Array) -> pa.Array:
-    """The floats of each value as they are in memory, which is a server's own form."""
+    """Return the floats of each value as in memory, which is the server's own form."""
     flat = values.flatten().to_numpy(zero_copy_only=False).astype("<f4").view(np.uint8)
     lengths = pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False)
     return beside(values, pa.binary(), np.r_[0, np.cumsum(4 * lengths.astype(np.int64))], flat)

@@ -110,8 +110,8 @@ def insert_head(definition: TableDefinition, *, replaces: bool = False) -> bytes
 
 def load_data(definition: TableDefinition, path: str, modes: Sequence[int], lenient: bool, *,
               replaces: bool = False) -> str:
-    """The statements that load a TSV file of rows; `modes` are those of the kernel, one for each column. Rows with
-    keys that are there are left out, with a warning, as LOCAL means, or replace those. Raises as above."""
+    """The statements that load a TSV file of rows; `modes` are those of the kernel, one for each column. Rows whose
+    keys exist are skipped, with a warning, as LOCAL means, or replace the existing rows. Raises as above."""
     places, assignments = [], []
     for number, (column, mode) in enumerate(zip(loaded_columns(definition), modes, strict=True)):
         name = quote_name(column.name)
@@ -140,8 +140,8 @@ def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
                definitions: Iterable[TableDefinition], *, sequences: Sequence[str] = (), if_not_exists: bool = False,
                head: str = HEAD, objects: Iterable[StoredObject] = ()) -> str:
     """The position of the rows, and CREATE DATABASE, the statements that make `sequences`, and CREATE TABLE for all of
-    them; tables that are there are an error, or stay as they are. Comments on `objects` follow. Raises SchemaError for
-    a name or a text that a client could misread."""
+    them; existing tables are an error, or stay unchanged. Comments on `objects` follow. Raises SchemaError for a name
+    or a text that a client could misread."""
     parts = [f"{create_database(entry.name, Charset(entry.charset, entry.collation))};\n" for entry in databases]
     parts += sequences
     parts += [f"\n{_in_its_database(definition)}{definition.to_sql(if_not_exists=if_not_exists)};\n"

@@ -22,8 +22,8 @@ from applier.snapshot.writer import TableTarget
 
 @dataclass(frozen=True)
 class ExportTask:
-    """`file` is a file of the snapshot at a uri, `target` the file to write at `place`, "sql" or "tsv"; `replaces` and
-    `where` as in ExportOptions."""
+    """`file` is a file of the snapshot at a uri, `target` the name of the file to write into the directory `place`, in
+    a `format` ("sql" or "tsv"); `replaces` and `where` as in ExportOptions."""
 
     snapshot: str
     file: FileEntry

@@ -13,9 +13,9 @@ from keysearch.memory import copy_bytes, inline, kernel, load_i64, load_u8, stor
 from keysearch.records import struct
 
 PLAIN, TEXT, BYTES = range(3)
-"""What becomes of a column's bytes: taken as they are, quoted or escaped, written in hexadecimal digits."""
+"""How a column's bytes are written: unchanged, quoted or escaped, or as hexadecimal digits."""
 CELL_BYTES, ROW_BYTES = 15, 8
-"""Bytes that a cell and a row have at most beside those of the value, of which each may become two."""
+"""The most bytes of a cell and a row besides those of the value, of which each may become two."""
 _INTRODUCER = np.frombuffer(b"_utf8mb4 ", np.uint8)
 CELLS, cells_at, _ = struct("cells", **dict.fromkeys((
     "columns", "rows", "addresses", "offsets", "nulls", "modes"), np.int64))
@@ -25,7 +25,8 @@ int64[columns, rows + 1]; `nulls`, uint8[columns, rows]; `modes`, uint8[columns]
 
 @inline
 def _escape(byte, sql):
-    """What stands after a backslash for this byte, and a quote after a quote; 0 where it stands for itself."""
+    """Return the byte that follows a backslash for this byte, or a quote that follows a quote; 0 if the byte needs no
+    escape."""
     if byte == 92:
         return 92
     if byte == 0:
@@ -41,8 +42,8 @@ def _escape(byte, sql):
 
 @inline
 def _escaped(data, at, end, sql, out, to):
-    """The bytes from `at` to `end` with escapes. Returns the place after them, -1 where an escape in SQL would follow a
-    byte of a character beyond ASCII."""
+    """Write the bytes from `at` to `end` with escapes. Returns the offset after them, -1 if an escape in SQL would
+    follow a byte of a character beyond ASCII."""
     start = first = at
     while at < end:
         escape = _escape(load_u8(data + at), sql)
@@ -78,7 +79,7 @@ def _hexadecimal(data, at, end, out, to):
 
 @inline
 def _cell(data, at, end, mode, sql, out, to):
-    """One value. Returns the place after it."""
+    """Write one value. Returns the offset after it."""
     if mode == PLAIN:
         copy_bytes(out + to, data + at, end - at)
         return to + end - at
@@ -112,6 +113,16 @@ def _null(sql, out, to):
     return to
 
 
+@inline
+def _value(cells, row, column, sql, out, to):
+    """One of CELLS."""
+    if load_u8(cells.nulls + column * cells.rows + row):
+        return _null(sql, out, to)
+    offsets, mode = cells.offsets + 8 * (column * (cells.rows + 1) + row), load_u8(cells.modes + column)
+    data = load_i64(cells.addresses + 8 * column)
+    return _cell(data, load_i64(offsets), load_i64(offsets + 8), mode, sql, out, to)
+
+
 @kernel
 def write_rows(cells_address, sql, head, head_length, statement_bytes, out):
     """The rows of CELLS to the address `out`, which has room (CELL_BYTES and ROW_BYTES say how much is needed, and the
@@ -133,12 +144,7 @@ def write_rows(cells_address, sql, head, head_length, statement_bytes, out):
             if column:
                 store_u8(out + to, np.uint8(44 if sql else 9))
                 to += 1
-            if load_u8(cells.nulls + column * rows + row):
-                to = _null(sql, out, to)
-                continue
-            place, mode = cells.offsets + 8 * (column * (rows + 1) + row), load_u8(cells.modes + column)
-            data = load_i64(cells.addresses + 8 * column)
-            to = _cell(data, load_i64(place), load_i64(place + 8), mode, sql, out, to)
+            to = _value(cells, row, column, sql, out, to)
         if sql:
             store_u8(out + to, np.uint8(41))
             to += 1
@@ -168,10 +174,5 @@ def write_literals(cells_address, words, edges, out):
             to += length
             if column == columns:
                 break
-            if load_u8(cells.nulls + column * rows + row):
-                to = _null(True, out, to)
-                continue
-            place, mode = cells.offsets + 8 * (column * (rows + 1) + row), load_u8(cells.modes + column)
-            data = load_i64(cells.addresses + 8 * column)
-            to = _cell(data, load_i64(place), load_i64(place + 8), mode, True, out, to)
+            to = _value(cells, row, column, True, out, to)
     return to

@@ -33,7 +33,7 @@ _FIRST = "-- What may be in the way of rows goes first; an error further down le
 
 @dataclass(frozen=True)
 class _Change:
-    """What happens to one table; `definition` is the one that its rows are written for. `recreated`: it is made, and
+    """The changes of one table; `definition` is the one for which its rows are written. `recreated`: it is created, and
     gets all of its rows."""
 
     table: TableDiff
@@ -59,7 +59,7 @@ class _Change:
 
     @property
     def events(self) -> tuple[str, ...]:
-        """Those of which the table must have no triggers."""
+        """The events for which the table must have no triggers."""
         if self.recreated:
             return EVENTS
         return events_of(self.table.added + self.anew, self.updated, self.deleted + self.anew)
@@ -80,8 +80,8 @@ class _Change:
 
 
 class Repair:
-    """What statements do to make the snapshot before into the one after: the rows that they change, what they drop, and
-    what they leave as it is."""
+    """The statements that turn the snapshot before into the one after: the rows that they change, what they drop, and
+    what they leave unchanged."""
 
     def __init__(self, diff: Compared, *, definitions: bool = False, what: str = "") -> None:
         self._diff, self._definitions = diff, definitions
@@ -109,12 +109,12 @@ class Repair:
 
     @property
     def not_repaired(self) -> tuple[str, ...]:
-        """What stays different, and why, a text for each table."""
+        """The remaining differences, and their reasons, a text for each table."""
         return tuple(map(_why, self._left))
 
     @property
     def destroyed(self) -> tuple[str, ...]:
-        """What is dropped, a text for each table."""
+        """The dropped data, a text for each table."""
         return tuple(f"DROP TABLE {table.full_name}, with {table.rows_before:,} rows, and with its triggers, "
                      "which a snapshot does not keep"
                      + (f"; it is recreated: {'; '.join(table.notes)}" if table.definitions[AFTER] is not None else "")
@@ -122,7 +122,7 @@ class Repair:
 
     @property
     def altered(self) -> tuple[str, ...]:
-        """What is altered, and what goes with it, a text for each table."""
+        """The altered tables, and the data that this destroys, a text for each table."""
         tables = {table.full_name: table for table in self._diff.tables.values()}
         return tuple(f"{name}: {'; '.join(tables[name].notes)}" + (f"; it loses {', '.join(found.lost)}" if found.lost
                                                                    else "") for name, found in self._alters.items())
@@ -150,8 +150,8 @@ class Repair:
                       made=[change.statements() for change in made]).text()
 
     def write_events(self, path: str) -> None:
-        """Write the changes of rows as a binlog file, with what must hold before as statements. Definitions stay as
-        they are. Raises UsageError for values that are not written as events, and where definitions are to change."""
+        """Write the changes of rows as a binlog file, with its guards as statements. Definitions stay unchanged. Raises
+        UsageError for values that cannot be written as events, and if definitions are to change."""
         if self._definitions:
             raise UsageError("events change no definitions", hint="write SQL, or repair rows alone")
         changes = parents_first(self._changes)
@@ -181,7 +181,7 @@ def _name(table: TableDiff) -> str:
 
 
 def _alters(table: TableDiff) -> Alters | None:
-    """What makes the table before into the one after; None where it is unknown."""
+    """Return the statements that turn the table before into the one after; None if they are unknown."""
     before, after = table.definitions
     return None if before is None or after is None else alters(before, after)
 

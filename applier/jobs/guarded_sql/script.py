@@ -61,7 +61,7 @@ DEALLOCATE PREPARE next_change;
 
 @dataclass(frozen=True)
 class Guard:
-    """What has to hold before anything is changed, for people, and SQL that is true where it does not."""
+    """A condition that must hold before anything is changed, for people, and SQL that is true if it does not."""
 
     why: str
     wrong: str
@@ -74,11 +74,11 @@ class Guard:
 
 @dataclass(frozen=True)
 class Script:
-    """What a file does. `what`, `expected` and `notes` are for people: its title, how a row is expected, and comments
-    for its beginning; `instead`: what to do about triggers. `named`: all tables that it changes, makes or drops, with
-    the events of which they must have no triggers.
-    `first`: comments and statements before the changes; `tables`: those whose rows it changes, parents before children.
-    After their COMMIT it runs `drops` and `creates`, and fills the tables `made`. `comments` are lines at its end."""
+    """The contents of a file. `what`, `expected` and `notes` are for people: its title, the expected state of a row,
+    and comments for its beginning; `instead`: what to do about triggers. `named`: all tables that it changes, makes or
+    drops, with the events for which they must have no triggers. `first`: comments and statements before the changes;
+    `tables`: those whose rows it changes, parents before children. After their COMMIT it runs `drops` and `creates`,
+    and fills the tables `made`. `comments` are lines at its end."""
 
     what: str
     expected: str
@@ -127,7 +127,7 @@ class Script:
 
     @staticmethod
     def _rows(tables: Sequence[TableStatements], before: int) -> Iterator[bytes]:
-        """Changes of rows, after so many statements."""
+        """Yield the changes of rows, after `before` statements."""
         at_once, in_transaction = ([table for table in tables if is_transactional(table.definition) == wanted]
                                    for wanted in (False, True))
         for one in tables:
@@ -149,12 +149,12 @@ def _changes(tables: Sequence[TableStatements]) -> Iterator[bytes]:
 
 
 def if_so_many(rows: int, statement: str) -> str:
-    """Return a statement that runs if so many statements have changed a row each, and is an error else."""
+    """Return a statement that runs if `rows` statements have changed a row each, and is an error else."""
     return _IF.format(rows=rows, statement=quote_text(statement))
 
 
 def events_of(inserted: int, updated: int, deleted: int) -> tuple[str, ...]:
-    """Return the events of statements that insert, update and delete so many rows."""
+    """Return the events of statements that insert, update and delete this many rows."""
     return tuple(event for event, count in zip(EVENTS, (inserted, updated, deleted), strict=True) if count)
 
 

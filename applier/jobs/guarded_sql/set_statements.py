@@ -25,7 +25,7 @@ from applier.schema.engines import is_transactional
 from applier.schema.table_parts import Column
 
 AT_ONCE = 500
-"""So many rows of a table at the least: fewer are a statement each, which people can read."""
+"""The fewest rows of a table for a set: fewer are a statement each, which people can read."""
 _MOST_COLUMNS = 400
 """A temporary table has each column twice, and InnoDB's have 1,017 at most."""
 _SHOWN = 20
@@ -36,8 +36,8 @@ _OLD, _NEW = "o", "n"
 
 
 def can_be_set(definition: TableDefinition, key: Sequence[str], rows: int, *, as_printed: bool) -> bool:
-    """Return True if so many changed rows of a table are worth a set, and can be found as one: by a key, and, where
-    they may be values as a server prints them, by exact ones; if all of that can be taken back."""
+    """Return True if `rows` changed rows of a table are worth a set, and can be found by one: by a key, and, if values
+    may be those that a server prints, by exact ones; and if all of that can be reverted."""
     inexact = as_printed and any(is_rounded(column) or column.type.entry.family is Family.DOCUMENT
                                  for column in definition.columns)
     return rows >= AT_ONCE and bool(key) and not inexact and len(definition.columns) <= _MOST_COLUMNS and \

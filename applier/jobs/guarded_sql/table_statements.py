@@ -35,7 +35,7 @@ _DOUBLE = Column("", ColumnType("double"))
 _PROBED = 200
 """Rows that a statement looks for at once."""
 _DIGITS = 6
-"""So many digits of a FLOAT a server prints."""
+"""The digits of a FLOAT that a server prints."""
 _UNKNOWN = b"unknown"
 Batches = Callable[[], Iterator[pa.RecordBatch]]
 
@@ -57,7 +57,7 @@ class TableStatements:
         """How many changes were counted in @rows so far."""
 
     def prepared(self) -> Iterator[bytes]:
-        """What comes before the transaction."""
+        """Yield the statements before the transaction."""
         return iter(())
 
     def deletes(self) -> Iterator[bytes]:
@@ -82,8 +82,8 @@ class TableStatements:
                     yield self._found(f"UPDATE {self._name} SET ", columns, batch, before[rows], after[rows])
 
     def inserts(self) -> Iterator[bytes]:
-        """Of rows that are new, and of those that were deleted for it; or all rows, many a statement, with one behind
-        them that fails unless there are so many."""
+        """Yield inserts of new rows, and of those that were deleted for it; or of all rows, many per statement, with a
+        statement behind them that fails unless all were inserted."""
         for batch in self._differences():
             moved = rows_of_kind(batch, POSTIMAGE)[self._anew(batch, POSTIMAGE)]
             rows = np.concatenate([rows_of_kind(batch, INSERT), moved])
@@ -148,9 +148,8 @@ class TableStatements:
         return self._in_mode(text, lenient)
 
     def probes(self) -> Iterator[str]:
-        """Statements that are errors, 1690, unless the rows that change or go are there as they are expected; many rows
-        each, which stay so until the transaction ends. Of a table without a key there are none: events find its rows by
-        all values."""
+        """Yield statements that are errors, 1690, unless the rows that change or go exist as expected; many rows each,
+        which stay so until the transaction ends. A table without a key has none: events find its rows by all values."""
         if not self._key:
             return
         for batch in self._differences():
@@ -210,7 +209,7 @@ class TableStatements:
 
 
 def with_unknown(rows: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
-    """Return differences that say of which columns the values are unknown: rows are found by the others."""
+    """Return differences in which the values of these columns are unknown: rows are found by the others."""
     return rows.replace_schema_metadata({_UNKNOWN: json.dumps(columns)})
 
 

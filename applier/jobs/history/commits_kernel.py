@@ -14,7 +14,8 @@ GUARD = 32
 """Bytes that those of GTIDs have beyond the last one, on both sides of a copy, as copies are rounded up."""
 
 KIND_BITS = 8
-"""A *step* is a commit's number and, in so many bits below it, what it does (an int8; both -1: there is none)."""
+"""A *step* is a commit's number above this many bits, and below it the kind of the change (an int8; both -1: no
+step)."""
 
 _AHEAD, _COMMIT_BYTES = 16, COMMIT.itemsize
 
@@ -22,8 +23,8 @@ _AHEAD, _COMMIT_BYTES = 16, COMMIT.itemsize
 @kernel
 def fill_columns(n, steps, stride, commits, gtids, times, sequence, offsets, data, kinds, are_there, have_time,
                  have_gtid, have_kind):
-    """Fill the columns of n steps, int64 so many bytes apart, given the addresses of COMMITs, one more than there are,
-    and of their GTIDs: int64[n] times and sequence numbers, int32[n + 1] offsets of GTIDs and the address of their
+    """Fill the columns of n steps (int64, `stride` bytes apart), given the addresses of COMMITs, one more than there
+    are, and of their GTIDs: int64[n] times and sequence numbers, int32[n + 1] offsets of GTIDs and the address of their
     bytes, int8[n] kinds; and four bitmaps of zeros, whether there is a commit, a time, a GTID, a kind."""
     at = 0
     offsets[0] = 0

@@ -45,7 +45,7 @@ Runner = Callable[[Callable[[TaskShare], Outcome], Sequence[TaskShare], float, O
 
 @dataclass(frozen=True)
 class _Parts:
-    """What all tasks have in common."""
+    """The data that all tasks share."""
 
     histories: Histories
     segments: tuple[LogSegment, ...]

@@ -20,8 +20,8 @@ from keysearch.keybytes import KeyBytes
 
 @dataclass(frozen=True)
 class OfVersion:
-    """One version of the table: its definition, the names in the history of the columns that are wanted, by their own
-    names, and the versions of its rows."""
+    """One version of the table: its definition, the names in the history of the wanted columns, by their own names, and
+    the versions of its rows."""
 
     definition: TableDefinition
     names: dict[str, str]
@@ -40,7 +40,7 @@ class Chunk:
         self.edges, self._parts, self._order = edges, parts, order
 
     def column(self, field: pa.Field) -> pa.Array:
-        """A column of the table in the history; null where a version of the table lacks it."""
+        """Return a column of the table in the history; null if a version of the table does not have it."""
         arrays = list[pa.Array]()
         for of_version, rows in self._parts:
             own = next((own for own, name in of_version.names.items() if name == field.name), None)
@@ -84,7 +84,7 @@ def _in_key_order(part: OfVersion) -> Iterator[Chunk]:
 
 
 def _columns(part: OfVersion) -> list[str]:
-    """What is read of rows: one column at least, as they are counted."""
+    """Return the columns to read: at least one, since rows are counted."""
     return [*part.names] or [part.definition.stored_columns[0].name]
 
 
@@ -102,7 +102,7 @@ class _Source:
 
     @property
     def end(self) -> int:
-        """Up to which place the rows at hand go, where all others do."""
+        """Return the output row up to which the current rows are complete, if those of all other versions are."""
         after = self._done + self._rows.num_rows
         return int(self._places[after]) if after < len(self._places) else _ALL
 
@@ -110,7 +110,7 @@ class _Source:
         return self._done < len(self._places) and bool(self._places[self._done] < end)
 
     def take(self, end: int) -> tuple[np.ndarray, pa.Table, np.ndarray]:
-        """The edges of the versions before a place, their rows, and their places."""
+        """Return the edges of the versions before an output row, their rows, and their numbers in the output."""
         last = int(np.searchsorted(self._places, end))
         n, taken = last - self._done, slice(self._done, last)
         rows, self._rows, self._done = self._rows.slice(0, n), self._rows.slice(n), last

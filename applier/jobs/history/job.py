@@ -63,8 +63,8 @@ def _groups_of(part: LogFile) -> Groups:
 
 @dataclass(frozen=True)
 class Histories:
-    """What the histories of all ranges of a table's keys have in common; picklable. `walked` is the schema of what a
-    walk tells; with statements, batches have `_statement` instead of OF_PLACES."""
+    """The data that the histories of all ranges of a table's keys share; picklable. `walked` is the schema of a walk's
+    result; with statements, batches have `_statement` instead of OF_PLACES."""
 
     log: FeedLog
     stored: StoredAs
@@ -118,7 +118,7 @@ class RowHistory:
 
     @property
     def origins(self) -> Origins:
-        """What finds who made changes, by their places."""
+        """Finds the transactions that made changes, by their positions."""
         return Origins(self._common.log.files.values(), self._changes.row_statements)
 
     @property
@@ -142,13 +142,13 @@ class RowHistory:
         return self._common.batches(self._task)
 
     def in_parts(self, cores: int) -> tuple[Histories, ApplyTasks, float]:
-        """The same by ranges of keys, for tasks on so many cores: what they have in common, what each one's own is, and
-        how many core seconds it takes to apply the changes."""
+        """Return the same by ranges of keys, for tasks on `cores` cores: the shared data, the tasks, and how many core
+        seconds it takes to apply the changes."""
         return self._common, *self._changes.applied_in_parts(self.table, self._common.log, cores)
 
     @property
     def places(self) -> tuple[str, ...]:
-        """What is read."""
+        """The inputs."""
         return self._changes.places
 
 

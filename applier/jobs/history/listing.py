@@ -18,7 +18,8 @@ class HistoryFile:
 
 @dataclass(frozen=True)
 class HistoryFiles:
-    """What MANIFEST says: the table ("db.table"), the position until which the log was read, the columns of the key."""
+    """The contents of MANIFEST: the table ("db.table"), the position up to which the log was read, the columns of the
+    key."""
 
     table: str
     position: str

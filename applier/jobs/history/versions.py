@@ -35,14 +35,14 @@ def place_of(file: int, offset: int) -> int:
 
 
 def files_and_offsets(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What `place_of` was given."""
+    """Return the arguments of `place_of`."""
     return places >> _FILE_BITS, places & (1 << _FILE_BITS) - 1
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Where all versions of a unit begin that were there at first, or end that are there at last: the commit, what
-    happened then, the number of the change, and its place (`place_of`)."""
+    """The edge that all versions of a unit have that exist at first (as their beginning), or at last (as their end):
+    the commit, the kind of change, its number, and its position (`place_of`)."""
 
     commit: int
     kind: int
@@ -57,9 +57,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class Versions:
-    """Versions of rows in the order of their keys, or, unless they are `by_key`, as they began: the `numbers` of the
-    unit's steps that begin them, `pointers` to them (int64[n]) in `values`, and their `edges` (int64[n, 4], or 6 with
-    places: see versions_kernel.BEGINS)."""
+    """Versions of rows in the order of their keys, or, unless they are `by_key`, in the order of their beginnings: the
+    `numbers` of the unit's steps that begin them, `pointers` to them (int64[n]) in `values`, and their `edges`
+    (int64[n, 4], or 6 with positions: see versions_kernel.BEGINS)."""
 
     numbers: np.ndarray
     pointers: np.ndarray
@@ -71,7 +71,7 @@ class Versions:
         return len(self.numbers)
 
     def part(self, which: np.ndarray) -> Versions:
-        """Some of them, by their places here."""
+        """Return some of the versions, by their numbers here."""
         return replace(self, numbers=self.numbers.take(which), pointers=self.pointers.take(which),
                        edges=self.edges.take(which, axis=0))
 
@@ -81,7 +81,7 @@ class Versions:
 
 
 class UnitSteps:
-    """Makes versions of the steps of the rows of a unit, with places where these are wanted."""
+    """Makes versions from the steps of a unit's rows, with positions if these are wanted."""
 
     def __init__(self, unit: UnitApplier, commits: Commits, *, places: bool) -> None:
         self.unit, self._commits = unit, commits
@@ -101,7 +101,7 @@ class UnitSteps:
                      self._commits.first_of(groups), place_of(file, 0), address_of(self._state))
 
     def versions(self, first: Edge, last: Edge) -> Versions:
-        """All versions. Those that were there before the first change begin at `first`, those that are there after the
+        """Return all versions. Those that exist before the first change begin at `first`, those that exist after the
         last one end at `last`."""
         self._make_room(0, 1)
         words, values = self._words[:self._n], self.unit.traced_rows()
@@ -122,8 +122,8 @@ class UnitSteps:
         return int(self._state["n"])
 
     def _make_room(self, more: int, share: float) -> None:
-        """Have room for so many more steps, and, if there is none, for as many as the whole log may have: memory that
-        is not touched is free. At first, begin with the rows that are there."""
+        """Have room for `more` steps, or else for as many as the whole log may have: untouched memory is free. At
+        first, begin with the existing rows."""
         if not len(self._words):
             self._begin()
         least = self._n + more
@@ -143,8 +143,8 @@ class UnitSteps:
 
 
 def stable_order(keys: np.ndarray) -> np.ndarray:
-    """The order of keys (int64[n]), of the same ones as they come. Where a key and its place go into one number, these
-    numbers are sorted, which takes a tenth of the time."""
+    """Return the stable order of keys (int64[n]). If a key and its number fit into one integer, these integers are
+    sorted, which takes a tenth of the time."""
     order = np.empty(len(keys), np.int64)
     bits = int(k.number_keys(address_of(keys), keys.strides[0], order))
     if bits < 0:

@@ -13,17 +13,17 @@ from keysearch.memory import always_inline, kernel, load_i64, prefetch, store_i6
 from keysearch.records import struct
 
 INSERT, UPDATED, DELETE = range(3)
-"""What a step does."""
+"""The kind of a step."""
 NO_STEP = -1
-"""In place of a step that ends a version: none has."""
+"""In place of the step that ends a version: the version has not ended."""
 
 POINTER, STEP, ROW, CHANGE, PLACE = range(5)
-"""The words of a step: the pointer to the row that begins with it (NO_ROW: none), the commit and what it did
-(commits_kernel.KIND_BITS), the row's number, the change's number (change_records.SEQ_BITS), and, where it is wanted,
-its place."""
+"""The words of a step: the pointer to the row that begins with it (NO_ROW: none), the commit and the kind of change
+(commits_kernel.KIND_BITS), the row's number, the change's number (change_records.SEQ_BITS), and, if wanted, its
+position."""
 BEGINS, ENDS, BEGUN_BY, ENDED_BY, BEGUN_AT, ENDED_AT = range(6)
-"""The edges of a version: the steps that began and ended it, the changes that these were, and, where they are wanted,
-the places of both."""
+"""The edges of a version: the steps that began and ended it, the numbers of these changes, and, if wanted, the
+positions of both."""
 
 STATE, state_at, _ = struct("steps of a unit", **dict.fromkeys(("words", "n_words", "n"), np.int64))
 """The address of the words of steps, how many each has, and how many steps there are."""
@@ -54,8 +54,8 @@ def take_steps(traced, n, kinds, places, seqs, causes, cause_seqs, starts, first
     """Take n steps (the address of pointer_kernel.TRACED) of changes with these kinds, offsets of events and numbers;
     steps that foreign keys made are of `causes`, and are numbered on from these (row_steps.take_steps). `starts` are
     the offsets of the file's event groups, whose commits are numbered from `first_commit` on; `first_place` is the
-    place of offset 0. There must be room for twice as many, as one that gives a row another number ends the one and
-    begins the other."""
+    position of offset 0 as a number. There must be room for twice as many, since a step that gives a row another number
+    ends one version and begins another."""
     state, group, last, made_before = state_at(state_address), np.int64(-1), np.int64(0), np.int64(0)
     for i in range(n):
         step = traced_at(traced, i)
@@ -81,9 +81,9 @@ def take_steps(traced, n, kinds, places, seqs, causes, cause_seqs, starts, first
 def end_versions(order, state_address, last, last_change, last_place, pointers, edges):
     """The versions of rows, given all steps in the order of their rows (int64[n], their numbers, ascending for one
     row): pointers to them (int64[n]) and their edges (int64[n, 4], or 6 with places). A version ends with the next step
-    of its row, and what nothing ends with the step `last`. Leaves in `order` the numbers of the steps that begin them.
+    of its row, the last one with the step `last`. Leaves in `order` the numbers of the steps that begin the versions.
 
-    How many these are; below 0 where a step ends a version that does not exist."""
+    Returns the number of versions; below 0 if a step ends a version that does not exist."""
     state, n, row, is_there = state_at(state_address), 0, np.int64(0), False
     with_places = state.n_words > PLACE
     for i in range(len(order)):
@@ -109,9 +109,9 @@ def end_versions(order, state_address, last, last_change, last_place, pointers, 
 
 @kernel
 def number_keys(keys, stride, order):
-    """Fill `order` with numbers that ascend with keys (the address of int64, so many bytes apart), and for those that
-    are the same as they come: a key, less the least one, and below it, in so many bits, its place. The bits; below 0
-    where both do not fit into a number."""
+    """Fill `order` with numbers that ascend with keys (the address of int64, `stride` bytes apart), and for equal keys
+    in their order: a key, less the smallest one, and below it, in some bits, its number. Returns these bits; below 0 if
+    both do not fit into an integer."""
     n, bits = len(order), 0
     while n >> bits:
         bits += 1

@@ -57,10 +57,10 @@ OF_VERSIONS = pa.schema([
     pa.field("_from_gtid", pa.string()),
     pa.field("_to_gtid", pa.string()),
 ])
-"""What a history says of a version: from when to before when, by the clock and by commit versions of the change feed
-(null: still valid; of a base's rows it is unknown since when), the feed's `_seq` of the changes that began and ended
-it (null: none; of DDL that of the statement), what began it (insert, update, alter, base) and what ended it (update,
-delete, truncate, drop, alter), and the transactions."""
+"""The columns that describe a version: from when to before when it was valid, by the clock and by commit versions of
+the change feed (null: still valid; for a base's rows the beginning is unknown), the feed's `_seq` of the changes that
+began and ended it (null: none; for DDL that of the statement), the kind of change that began it (insert, update, alter,
+base) and ended it (update, delete, truncate, drop, alter), and the transactions."""
 
 
 OF_PLACES = pa.schema([
@@ -98,7 +98,7 @@ class HistoryWalk:
             yield from self._batches([(version, part) for version, found in self._found.items() for part in found])
 
     def by_range(self) -> Iterator[tuple[int, Iterator[pa.RecordBatch]]]:
-        """The versions of each range of keys of which the task has units, by their number. Raises as `batches`."""
+        """Yield the versions of each range of keys with units of the task, by their number. Raises as `batches`."""
         self._go()
         ranges: dict[int, list[tuple[int, Versions]]] = {}
         for version, found in self._found.items():
@@ -192,7 +192,7 @@ class HistoryWalk:
                 pa.array(offsets, mask=places == NOWHERE))
 
     def _of_chosen(self, number: int, versions: Versions) -> Versions:
-        """The versions of rows with the keys that are asked for, which wanted event groups began or ended."""
+        """Return the versions of rows with the chosen keys that wanted event groups began or ended."""
         if not self._log.has_rows_of(number):
             return versions.part(np.empty(0, np.int64))
         if not self._log.wanted.all:

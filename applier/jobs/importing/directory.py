@@ -48,7 +48,7 @@ _SET_NAMES = re.compile(r"SET NAMES (\w+)")
 _IN_UTC = f"SET TIME_ZONE='{_UTC}'"
 _OF_MYDUMPER = re.compile(r"(?P<database>[^.]+)\.(?P<table>.+?)(?P<chunk>(?:\.\d+)*)\.sql")
 _ANY_NAME = re.compile(r"mydumper_\d+")
-"""In place of a name that is none for a file, or has a dot. A database's own is in its definition."""
+"""In place of a name that is not possible for a file, or has a dot. A database's own name is in its definition."""
 _NO_TABLES = ("-schema-view.sql", "-schema-post.sql", "-schema-triggers.sql", "-schema-sequence.sql",
               "-schema-tablespace.sql")
 
@@ -56,7 +56,7 @@ _NO_TABLES = ("-schema-view.sql", "-schema-post.sql", "-schema-triggers.sql", "-
 @dataclass(frozen=True)
 class SqlPart:
     """An SQL file, the default database of its first statements, and its time zone if the dump's form names it;
-    `has_definitions`: of databases or tables, and few rows; `head` is what was read of it already, of stdin."""
+    `has_definitions`: of databases or tables, and few rows; `head` has the bytes of stdin that were read already."""
 
     uri: str
     database: str | None = None
@@ -67,8 +67,8 @@ class SqlPart:
 
 @dataclass(frozen=True)
 class Dump:
-    """Its parts in the order in which they are read, and what is known of it as a whole; `flavour` is None if the parts
-    have to tell it."""
+    """The parts of a dump in reading order, and what is known of it as a whole; `flavour` is None if only the parts
+    show it."""
 
     parts: tuple[SqlPart | RowsFile | ParquetPart, ...]
     position: DumpPosition = _NOWHERE
@@ -140,8 +140,8 @@ class _Folder:
 
 
 class _About:
-    """A JSON object from a file of the dump. Raises UsageError, naming the file, if it is not one, or has another type
-    of value than was asked for."""
+    """A JSON object from a file of the dump. Raises UsageError, naming the file, if it is not an object, or has a value
+    of another type than requested."""
 
     def __init__(self, value: Any, uri: str) -> None:
         if not isinstance(value, dict):
@@ -241,7 +241,7 @@ def _of_mydumper(folder: _Folder) -> Dump:
     for name, stored in plain.items():
         match = _OF_MYDUMPER.fullmatch(name)
         defines = name.endswith("-schema.sql")
-        is_view = defines and f"{name.removesuffix('.sql')}-view.sql" in plain  # the file has a table in its place
+        is_view = defines and f"{name.removesuffix('.sql')}-view.sql" in plain  # a view; the file defines a placeholder
         if match is None or name.endswith(_NO_TABLES) or is_view:
             continue
         prefix = match["database"]

@@ -152,7 +152,8 @@ class ParquetPart:
 
 def read_parquet(part: ParquetPart, tables: DumpTables, on_progress: Callable[[int], None]) -> int:
     """Read all rows of the file into its table, if that is imported; returns the bytes read. Columns are found by name;
-    one that the file lacks takes its default, or is computed. Raises SchemaError and UsageError, naming the file."""
+    a column that the file does not have takes its default, or is computed. Raises SchemaError and UsageError, naming
+    the file."""
     if not tables.wanted(part.database, part.table):
         return 0
     filesystem, path = resolve(part.uri)

@@ -25,8 +25,8 @@ _GTID = re.compile(r"^[# \t]*(?:GTID:|executed_gtid_set\s*=)[ \t]*[\"']?([\w:-]+
 
 @dataclass(frozen=True)
 class DumpPosition:
-    """What is known of the position: a binlog's name and an offset, a GTID set; "" and 0 if not known; and the id of
-    the last group, None if not known. Raises UsageError for a name that no binlog has."""
+    """The position of a dump: a binlog's name and an offset, a GTID set; "" and 0 if unknown; and the id of the last
+    group, None if unknown. Raises UsageError for a name that no binlog has."""
 
     file: str = ""
     offset: int = 0

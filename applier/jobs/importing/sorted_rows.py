@@ -76,7 +76,7 @@ class SortedRows:
             self.flush()
 
     def flush(self) -> None:
-        """Write the rows in memory to a file. Raises ReplayStopped (1062) for a key that is there twice."""
+        """Write the rows in memory to a file. Raises ReplayStopped (1062) for a duplicate key."""
         if not self._pending:
             return
         chunk = pa.concat_tables(self._pending)

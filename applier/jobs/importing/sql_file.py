@@ -52,7 +52,7 @@ class SqlFile:
                  on_progress: Callable[[int], None]) -> None:
         self.text, self.tables, self.session, self._on_progress = text, tables, session, on_progress
         self.has_unnamed_text = False
-        """Whether some rows have text beyond ASCII whose character set the file does not say."""
+        """Whether some rows have text beyond ASCII whose character set the file does not name."""
         self.position = DumpPosition()
         self._delimiter = np.frombuffer(b";", np.uint8)
         self._spans = new_spans(0, BATCH_VALUES)

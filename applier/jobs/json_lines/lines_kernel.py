@@ -13,21 +13,21 @@ from keysearch.memory import copy_bytes, inline, keep, kernel, load_i64, load_u8
 from keysearch.records import struct
 
 TEXT, OPERATION, VALUE, OPEN, MEMBER, CLOSE = range(6)
-"""What a step writes: its text; the line's operation; a value of the line's first row; the brace that opens the object
-of one of its rows, or null instead of the object, whose steps are then left out; a member of the object, or of the
-line; the brace that ends the object."""
+"""The kinds of steps. A step writes: its text; the line's operation; a value of the line's first row; the brace that
+opens the object of one of its rows, or null instead of the object, whose steps are then skipped; a member of the
+object, or of the line; the brace that ends the object."""
 FIRST, BEFORE, AFTER, OWN = range(4)
 """Of which row: the one before the change if there is one, else the one after; the one before; the one after; the first
 that the line is about."""
 PLAIN, QUOTED, DOCUMENT, BASE64, GEOMETRY = range(5)
-"""What becomes of a value's bytes: taken as they are; a string; a JSON document, or a string where it is none; a string
-in base64; an object of a geometry's WKB and its SRID, which are the bytes."""
+"""How a value's bytes are written: unchanged; as a string; as a JSON document, or a string if it is not one; as a
+string in base64; as an object of a geometry's WKB and its SRID."""
 GIVEN, NULL, ABSENT = range(3)
-"""What a cell is: a value, null, or left out."""
+"""The state of a cell: a value, null, or omitted."""
 MOST = {PLAIN: 1, QUOTED: 6, DOCUMENT: 6, BASE64: 2, GEOMETRY: 2}
 """Bytes that one of a value becomes, at most."""
 CELL_BYTES = 48
-"""Bytes that a cell has beside those of the value, at most; and what is written behind its end, up to 32."""
+"""The most bytes of a cell besides those of the value, including up to 32 written beyond its end."""
 
 STEP, _, step_at = struct("step", **dict.fromkeys((
     "kind", "row", "text", "length", "column", "mode", "jump"), np.int64))
@@ -38,7 +38,8 @@ COLUMN, _, column_at = struct("column", **dict.fromkeys(("data", "end", "offsets
 """Addresses: of the bytes and of their end, of int64[rows + 1] into them, of uint8[rows] (GIVEN, NULL, ABSENT)."""
 WORK, work_at, _ = struct("work", **dict.fromkeys((
     "steps", "n_steps", "lines", "n_lines", "columns", "operations", "operation_offsets", "ends"), np.int64))
-"""`operations` are texts, at int64 offsets into them. `ends`, int64[n_lines], is where lines end in what is written."""
+"""`operations` are texts, at int64 offsets into them. `ends`, int64[n_lines], are the offsets of the ends of lines in
+the output."""
 
 _QUOTE = 34
 _WKB = np.frombuffer(b'{"wkb":"', np.uint8)
@@ -79,7 +80,7 @@ def _put_base64(out, at, end):
 
 @inline
 def _put_geometry(out, at, end):
-    """A server's geometry: four bytes of SRID, of which 0 is none, and WKB. Shorter ones have no SRID."""
+    """Write a server's geometry: four bytes of SRID, 0 for none, and WKB. A shorter value has no SRID."""
     srid = np.int64(0)
     if end - at >= 4:
         srid = np.int64(load_u32(at))

@@ -19,7 +19,7 @@ PLAIN, QUOTED, DOCUMENT, BASE64, GEOMETRY = (
 FIRST, BEFORE, AFTER = kernel.FIRST, kernel.BEFORE, kernel.AFTER
 """Which of a line's rows."""
 LINE = kernel.LINE
-"""What a line is about: the number of its operation, and rows."""
+"""A line: the number of its operation, and rows."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ def cells_of(mode: int, texts: pa.Array) -> Cells:
 
 
 class Steps:
-    """What is written for each line, in order: steps of the kernel, and the columns that they take. `operations` are
-    texts, of which a line has one."""
+    """The steps that write a line, in order, and the columns that they use. `operations` are texts, one of which each
+    line has."""
 
     def __init__(self, operations: Sequence[str] = ()) -> None:
         self._operations = [operation.encode() for operation in operations]
@@ -96,7 +96,7 @@ class Steps:
         return out[:written], ends
 
     def _room(self, cells: Sequence[Cells], lines: int) -> int:
-        """Bytes that lines have at most, and what is written behind them."""
+        """Return the most bytes that lines have, including those written beyond them."""
         room, longest = kernel.CELL_BYTES, max(map(len, self._operations), default=0)
         for kind, _, text, column, mode, _ in self._steps:
             room += lines * (len(text) + kernel.CELL_BYTES + (longest if kind == kernel.OPERATION else 0))

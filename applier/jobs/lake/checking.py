@@ -76,8 +76,7 @@ def fsck(uri: str, *, quick: bool = False, progress: Progress | None = None) -> 
 
 
 def _check_is_damage(error: Exception) -> None:
-    """Raise an error that says nothing about what is there: the store does not answer, or does not allow the request.
-    """
+    """Raise an error that says nothing about the files: the store does not answer, or does not allow the request."""
     if comes_of(error, is_forbidden) or comes_of(error, is_transient):
         raise error
 
@@ -89,7 +88,7 @@ def _entries(snapshot: Snapshot) -> Iterator[FileEntry | OtherFile]:
 
 
 def _wrong_size(contents: Contents, path: str, size: int) -> str:
-    """What is wrong with a file as far as a listing tells it; "" if nothing is."""
+    """Return the damage of a file as far as a listing shows it; "" for none."""
     found = contents.files.get(path)
     if found is None:
         # the version may have been published after the files were listed
@@ -101,7 +100,7 @@ def _wrong_size(contents: Contents, path: str, size: int) -> str:
 
 
 def _wrong_bytes(contents: Contents, entries: list[FileEntry | OtherFile], progress: Progress) -> Iterator[str]:
-    """A line for each file that is there in its size and has another digest."""
+    """Return a line for each file that has the right size and another digest."""
     def complaint(file: FileEntry | OtherFile) -> str:
         path = f"{contents.root}/{file.path}"
         try:

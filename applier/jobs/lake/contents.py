@@ -58,7 +58,7 @@ class Contents:
 
 
 def read_contents(uri: str) -> Contents:
-    """Read what is in the lake at a path or uri. Raises SnapshotError if there is none, or it cannot be listed."""
+    """Read the contents of the lake at a path or uri. Raises SnapshotError if there is none, or it cannot be listed."""
     filesystem, root = location.resolve(uri)
     id_ = lakes.id_of(filesystem, root)
     if id_ is None:

@@ -43,9 +43,9 @@ Keep = int | timedelta
 
 @dataclass(frozen=True)
 class Expired:
-    """What went, or would go: the numbers of versions; their files that nothing else needs, and their bytes; strays in
-    the same way. `kept` are the numbers of the versions that stay. `waits` tells that strays were left since a run is
-    at work."""
+    """What was, or would be, removed: the numbers of versions; their files that nothing else needs, and their bytes;
+    strays likewise. `kept` are the numbers of the versions that stay. `waits`: strays were left because another run is
+    active."""
 
     versions: tuple[int, ...]
     kept: tuple[int, ...]
@@ -58,7 +58,8 @@ class Expired:
 
 
 def checked_keep(given: Keep | str) -> Keep:
-    """What to keep; a text as "10" (versions) or "7d" (also s, m, h, w). Raises UsageError for none."""
+    """Return what to keep; a text is like "10" (versions) or "7d" (also s, m, h, w). Raises UsageError for an invalid
+    one."""
     found = re.fullmatch(r"([0-9]{1,5})([smhdw]?)", given) if isinstance(given, str) else None
     if found is not None:
         given = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found[2] else int(found[1])
@@ -70,8 +71,8 @@ def checked_keep(given: Keep | str) -> Keep:
 
 def expire(uri: str, keep: Keep, *, dry_run: bool = False, grace: timedelta = GRACE, strays: bool = True) -> Expired:
     """Expire versions of the lake at a path or uri, and look for strays, which takes longer the more versions stay.
-    Raises SnapshotError, and removes nothing then, where there is no lake, or a version or what is needed of it cannot
-    be read; and where a file cannot be removed: run it again."""
+    Raises SnapshotError, and removes nothing then, if there is no lake, or if a version or its leases cannot be read;
+    and if a file cannot be removed: run it again."""
     contents = read_contents(uri)
     waits = location.is_local(contents.filesystem) and lives(contents.root)
     kept = _kept(contents, keep)

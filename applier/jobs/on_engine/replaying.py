@@ -13,13 +13,23 @@ from applier.engine.by_work import ByWork
 from applier.engine.choice import choose
 from applier.engine.executor import Executor, ThisProcess
 from applier.io.progress import Progress
+from applier.jobs.replay.figures import outcome
 from applier.jobs.replay.job import replay_with
 from applier.jobs.replay.result import ReplayResult
+from applier.jobs.telemetry.run import telemetry
 from applier.options import ReplayOptions
 
 
 def replay(options: ReplayOptions, progress: Progress) -> list[ReplayResult]:
     """Make one snapshot, or one at each of `options.snapshot_at`. Raises ApplierError, and publishes nothing then."""
+    output = options.lake or options.output
+    with telemetry("replay", options.binlogs, output, options.metrics, options.lineage) as run:
+        results = _replay(options, progress)
+        run.did(outcome(results, output))
+    return results
+
+
+def _replay(options: ReplayOptions, progress: Progress) -> list[ReplayResult]:
     executor = _executor(options, progress)
     compiling.ensure("replay", progress)
     if options.snapshot_at:

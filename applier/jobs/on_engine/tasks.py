@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def have_late_attempts(options: Places) -> bool:
-    """Return whether attempts of the tasks that `run` runs may continue after others have taken their place."""
+    """Return whether attempts of the tasks that `run` runs may continue after other attempts have replaced them."""
     return choose(options).engine != "local"
 
 

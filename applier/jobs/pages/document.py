@@ -8,7 +8,7 @@ from applier.jobs.pages.parts import escape
 from applier.jobs.pages.style import STYLE
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""Browsers themselves are told that nothing else belongs to the page."""
+"""A policy that tells browsers that the page needs nothing else."""
 Cell = str | int | float
 
 
@@ -59,7 +59,7 @@ def statement(text: str) -> str:
 
 
 def grid(title: str, names: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A table of so many rows as there are, which scrolls in its place; columns of numbers are right-aligned."""
+    """Return a table with all of these rows, which scrolls in its area; columns of numbers are right-aligned."""
     rows = list(rows)
     numeric = [all(not isinstance(row[place], str) for row in rows) for place in range(len(names))]
     kinds = [' class="n"' if is_number else "" for is_number in numeric]

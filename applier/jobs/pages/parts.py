@@ -17,7 +17,7 @@ def escape(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """A name of so many characters at most, without its middle."""
+    """Return a name of at most `most` characters, shortened in its middle."""
     left = (most - 1) // 2
     return text if len(text) <= most else f"{text[:left]}…{text[left - most + 1:]}"
 
@@ -37,13 +37,13 @@ ONE = (Part("", "one"),)
 
 
 def described(label: str, parts: Sequence[Part], values: Sequence[str]) -> str:
-    """What a bar or column says in words: "shop.orders: 2 inserted, 1 deleted"."""
+    """Return the text of a bar or column: "shop.orders: 2 inserted, 1 deleted"."""
     said = ", ".join(f"{value} {part.name}".strip() for part, value in zip(parts, values, strict=True) if value != "0")
     return f"{label}: {said or 'none'}"
 
 
 def legend(parts: Sequence[Part]) -> str:
-    """What the colours mean; nothing for one part."""
+    """Return the meanings of the colours; nothing for one part."""
     if len(parts) < 2:
         return ""
     return '<span class="legend">' + "".join(

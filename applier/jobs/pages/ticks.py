@@ -28,7 +28,7 @@ def short_number(value: float) -> str:
 
 
 def of_times(first: int, last: int, most: int) -> list[int]:
-    """Round times in [first, last], epoch seconds: so many at most, by UTC."""
+    """Return round times in [first, last], epoch seconds: at most `most`, by UTC."""
     width = next((width for width in _WIDTHS if (last - first) / width < most), None)
     if width is None:
         width = _WIDTHS[-1]
@@ -38,8 +38,8 @@ def of_times(first: int, last: int, most: int) -> list[int]:
 
 
 def time_label(time: int, before: int | None) -> tuple[str, str]:
-    """What stands at a tick: the time of the day; and the date where it is another one than at the tick before, with
-    the year where that is another one."""
+    """Return the label of a tick: the time of the day; and the date if it differs from that of the tick before, with
+    the year if that differs."""
     here = datetime.fromtimestamp(time, UTC)
     there = None if before is None else datetime.fromtimestamp(before, UTC)
     if there is None or there.year != here.year:

@@ -20,8 +20,7 @@ _END = 94
 
 @dataclass(frozen=True)
 class Mark:
-    """Something that happened at a time: a short `label`, what it is, and where on the page more is said ("" for
-    nowhere)."""
+    """An event at a time: a short `label`, its text, and the anchor of more text on the page ("" for none)."""
 
     time: int
     label: str
@@ -138,12 +137,12 @@ def _events(steps: Steps, events: Sequence[Mark]) -> str:
 
 
 def _lines(group: Sequence[Mark]) -> str:
-    """What several marks say, one line each, as an attribute."""
+    """Return the texts of several marks, one line each, as an attribute."""
     return "&#10;".join(escape(one.words) for one in group)
 
 
 def _near(steps: Steps, marks: Sequence[Mark], near: float) -> list[list[Mark]]:
-    """Marks by place; those together that are nearer to the first of them than so many percent."""
+    """Return marks by position; marks within `near` percent of the first one are grouped."""
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda one: one.time):
         if groups and steps.percent(mark.time) - steps.percent(groups[-1][0].time) < near:

@@ -1,3 +1,3 @@
 """The job behind `applier publish`: publish a snapshot's tables in a lake, with the snapshot's own files."""
 
-__all__ = ["job", "result"]
+__all__ = ["figures", "job", "result"]

@@ -18,8 +18,8 @@ _Made = TypeVar("_Made")
 
 def from_footers(uri: str, files: Sequence[FileEntry],
                  made: Callable[[FileEntry, pq.FileMetaData, str], _Made]) -> list[_Made]:
-    """What is made of each file of the snapshot at a path or uri, given its footer and its path. Raises SnapshotError
-    for a file that is missing, or is not as its manifest says, and what `made` raises."""
+    """Return the results of `made` for each file of the snapshot at a path or uri, given its footer and its path.
+    Raises SnapshotError for a file that is missing, or does not match its manifest, and the errors of `made`."""
     filesystem, root = location.resolve(uri)
 
     def read(file: FileEntry) -> _Made:

@@ -36,9 +36,9 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
 
 def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING, *, change_data: bool = False) -> Published:
     """Publish the snapshot at a path or uri as tables of Delta below another one, which have a change data feed from
-    now on if that is asked for.
+    now on if requested.
 
-    Errors: UsageError without deltalake; SnapshotError for a snapshot of an older program, where the place cannot be
+    Errors: UsageError without deltalake; SnapshotError for a snapshot of an older program, if the location cannot be
     written, and as delta.publication says.
     """
     began, snapshot = time.perf_counter(), _loaded(uri, "Delta")
@@ -65,7 +65,7 @@ def _loaded(uri: str, readers: str) -> manifest.Snapshot:
 
 
 def iceberg_as_of(where: str, place: Place | None, filter: TableFilter) -> PublishedAsOf:
-    """What the tables of a catalog of Iceberg were as of a place, by default as they are. Errors: UsageError without
+    """Return the tables of an Iceberg catalog as of a position, by default the current one. Errors: UsageError without
     pyiceberg, or for a catalog that cannot be opened; SnapshotError as states.as_of says."""
     left_out.open_again()
     need("pyiceberg", "lake")
@@ -79,8 +79,8 @@ def iceberg_as_of(where: str, place: Place | None, filter: TableFilter) -> Publi
 
 
 def delta_as_of(root: str, place: Place | None, filter: TableFilter) -> PublishedAsOf:
-    """What the tables of Delta below a directory were as of a place, by default as they are. Errors: UsageError without
-    deltalake; SnapshotError as states.as_of says, and where the directory cannot be read."""
+    """Return the Delta tables below a directory as of a position, by default the current one. Errors: UsageError
+    without deltalake; SnapshotError as states.as_of says, and if the directory cannot be read."""
     need("deltalake", "lake")
     from applier.jobs.publish.delta.states import table_states
     from applier.jobs.publish.delta.storage import Storage

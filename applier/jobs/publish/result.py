@@ -40,8 +40,8 @@ class Published(Executed):
 
 @dataclass(frozen=True, kw_only=True)
 class TableAsOf:
-    """A table as of a place: the id of its snapshot in Iceberg, or its version in Delta; where readers find it, its
-    metadata file or its directory; and at which position its last change up to there was published."""
+    """A table as of a position: the id of its snapshot in Iceberg, or its version in Delta; its location for readers,
+    the metadata file or the directory; and the position of its last published change up to there."""
 
     name: str
     id: int
@@ -51,7 +51,8 @@ class TableAsOf:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedAsOf:
-    """What the tables of a catalog were as of a place: where all of them stood, and what is unknown, for people."""
+    """The tables of a catalog as of a position: the position of all of them, and for people notes about unknown
+    facts."""
 
     catalog: str
     position: BinlogPosition

@@ -53,7 +53,7 @@ class TableStates:
 
 @dataclass(frozen=True)
 class Publication:
-    """What a catalog says of a publication, which may have made no commit; `of_all`: whether all tables stand there."""
+    """A publication that a catalog records, possibly without a commit; `of_all`: all tables are at its position."""
 
     position: BinlogPosition
     lineage: str
@@ -61,7 +61,7 @@ class Publication:
 
 
 def about(snapshot: Snapshot, *, of_all: bool) -> dict[str, str]:
-    """What a commit says of the snapshot that it publishes."""
+    """Return the properties of a commit that describe the published snapshot."""
     position = snapshot.position
     stamp = {} if position.timestamp is None else {TIMESTAMP: str(position.timestamp)}
     return {POSITION: str(position), GTID_SET: position.gtid_set, LINEAGE: snapshot.lineage,
@@ -85,7 +85,7 @@ def position_in(said: Mapping[str, str]) -> BinlogPosition | None:
 
 def as_of(tables: Sequence[TableStates], others: Sequence[Publication], place: Place | None, where: str,
           dropped: Mapping[str, BinlogPosition] | None = None) -> PublishedAsOf:
-    """What the tables of a catalog were as of a place, by default the last one. Of publications, `others` are known
+    """Return the tables of a catalog as of a position, by default the last one. Of publications, `others` are known
     besides those that made commits, and later; `dropped`: tables that the catalog has forgotten. Raises SnapshotError
     where no table was published, and as `last_of` does."""
     if len(lines := {table.lineage for table in tables}) != 1:

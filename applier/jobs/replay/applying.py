@@ -33,7 +33,7 @@ class AppliedPlan:
 
     @property
     def witnessed(self) -> Witnessed:
-        """What before-images said of rows."""
+        """The results of comparing before-images with rows."""
         return together(result.witnessed for result in self.results)
 
 

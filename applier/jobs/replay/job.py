@@ -67,7 +67,7 @@ def replay_with(executor: Executor, options: ReplayOptions, progress: Progress |
 def replay_staged(executor: Executor, options: ReplayOptions, shown: ReplayOptions, progress: Progress,
                   *, is_last: bool) -> ReplayResult:
     """Replay with a base and an output that will be moved to the paths in `shown`, which reports name; `is_last`: to
-    the last of several places."""
+    the last of several positions."""
     return _Replay(executor, options, progress, shown, is_last=is_last).run()
 
 
@@ -89,7 +89,7 @@ def _onto_latest(options: ReplayOptions, latest: str) -> ReplayOptions:
 
 
 class _Replay:
-    """One run: its options, who does the work, who watches, and the notes that it makes."""
+    """One run: its options, its executor, its watcher, and its notes."""
 
     def __init__(self, executor: Executor, options: ReplayOptions, progress: Progress, shown: ReplayOptions,
                  *, is_last: bool = True):

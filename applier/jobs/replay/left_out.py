@@ -29,7 +29,7 @@ def leaving_out(options: ReplayOptions) -> LeavingOut | None:
 
 
 def left_out_of(outlines: Iterable[Outline], options: ReplayOptions) -> tuple[LeftOutEntry, ...]:
-    """What a replay with these options leaves out of some files: one entry, or none."""
+    """Return the exclusions of a replay with these options in some files: one entry, or none."""
     parts = [outline.left_out for outline in outlines if outline.left_out is not None]
     if not any(part.groups for part in parts):
         return ()
@@ -41,7 +41,7 @@ def left_out_of(outlines: Iterable[Outline], options: ReplayOptions) -> tuple[Le
 
 
 def together(before: Iterable[LeftOutEntry], later: Iterable[LeftOutEntry]) -> tuple[LeftOutEntry, ...]:
-    """What is left out by several replays, one after another: an entry for each choice of servers."""
+    """Return the exclusions of several replays, one after another: an entry for each choice of servers."""
     found: dict[tuple[object, ...], LeftOutEntry] = {}
     for entry in (*before, *later):
         servers = entry.server_ids, entry.ignore_server_ids
@@ -65,8 +65,8 @@ def notes_on_base(base: Snapshot | None) -> list[str]:
 
 def check_left_out(options: ReplayOptions, here: tuple[LeftOutEntry, ...], n_groups: int,
                    base: Snapshot | None) -> list[str]:
-    """Notes for the user about what is left out of `n_groups` groups in the end, and what of the options is not in the
-    log. Raises UsageError where these choose nothing: a typing error would otherwise let everything in, or nothing."""
+    """Return notes for the user about the excluded ones of `n_groups` groups, and about options that match nothing in
+    the log. Raises UsageError if these choose nothing: a typing error would otherwise let everything in, or nothing."""
     notes, chosen = [f"left out: {entry}" for entry in here], GtidSet()
     for entry in here:
         chosen = chosen.union(transactions(entry))
@@ -81,8 +81,8 @@ def check_left_out(options: ReplayOptions, here: tuple[LeftOutEntry, ...], n_gro
 
 
 def _nothing(option: str, servers: tuple[int, ...], base: Snapshot | None) -> str:
-    """The line that says that no transaction is of these servers; it is an error where nothing is known of the log
-    before. An increment may lack them."""
+    """Return the line that says that no transaction is of these servers; it is an error if nothing is known of the log
+    before. An increment may have none of them."""
     what = f"no transaction of these binlogs is of {option} {','.join(map(str, servers))}"
     if base is None:
         raise UsageError(what, hint="`applier show` prints the server id of each event")

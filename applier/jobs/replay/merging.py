@@ -91,7 +91,7 @@ class MergedTable:
         return replace(entry, files=under(entry.files, entry.layer))
 
     def _with_layer(self, entry: TableEntry, done: Done) -> TableEntry:
-        """The entry with what is merged with its files."""
+        """Return the entry with the changes that are merged with its files."""
         merged = [result.merged for _, result in done if result.merged is not None]
         positions = self._carried("positions")
         dead = [one.dead for one in merged] + [self._of_base(unit) for unit, result in done if result.files is not None]

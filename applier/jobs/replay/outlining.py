@@ -54,8 +54,7 @@ from applier.snapshot.manifest import BinlogPosition, Snapshot
 
 @dataclass(frozen=True)
 class Pass:
-    """What a pass applies: its base, with its position in the archive, and the span after it; whether it is the last
-    one."""
+    """A pass: its base, with its position in the archive, and the span after it; whether it is the last one."""
 
     base: Snapshot | None
     span: LogSpan
@@ -121,15 +120,16 @@ class Outlining:
         return self._after(archive, base, place, "GTIDs", n_bytes)
 
     def _after(self, archive: Archive, base: Snapshot, place: BinlogPosition, by: str, n_bytes: int) -> Pass:
-        """The first pass after a place that was found in other logs than those that the base names, if it names any."""
+        """Return the first pass after a position that was found in other logs than those that the base names, if it
+        names any."""
         if base.position.file:
             self._note(f"the base stands at {base.position}, which is not in these logs: by its {by} they continue "
                        f"from {place}")
         return self._outline(archive, replace(base, position=place), n_bytes, is_placed=True)
 
     def _by_domains(self, archive: Archive, base: Snapshot, n_bytes: int) -> Pass:
-        """The first pass where no place in the log has just what the base has of MariaDB's domains: it begins with the
-        log, and skips what the base has of each domain, as a source does."""
+        """Return the first pass if no position in the log matches the base in all of MariaDB's domains: it begins with
+        the log, and skips the groups of each domain that the base has, as a source does."""
         first = archive.files[0].name
         self._note(f"the base stands at {base.position.gtid_set}, whose domains are at different places in these logs: "
                    f"each is applied from there on, from {first} on")
@@ -205,7 +205,7 @@ class Outlining:
 
     def _files(self, archive: Archive, base: Snapshot | None,
                stop: StopCondition) -> tuple[tuple[ArchiveFile, ...], int | None]:
-        """The files from where the pass begins to the place to stop at, and the offset in the first of them."""
+        """Return the files from the beginning of the pass to the stop position, and the offset in the first of them."""
         at = self._start[0] if self._start is not None else base.position.file if base is not None else ""
         for name in filter(None, (at, stop.position and stop.position[0])):
             archive.check_has(name)
@@ -231,8 +231,8 @@ class Outlining:
         return files_up_to(stop, archive, files, start), start
 
     def _count_executed(self, archive: Archive, span: LogSpan, is_last: bool) -> None:
-        """Count the groups that the base has executed, and say how many they are. Raises UsageError for a log that has
-        nothing else, and where it stops before the base's place in a MariaDB domain."""
+        """Count the groups that the base has executed, and report how many they are. Raises UsageError for a log that
+        has no others, and if it stops before the base's position in a MariaDB domain."""
         self._n_groups += sum(outline.n_groups for outline in span.files)
         self._n_executed += sum(outline.left_out.executed for outline in span.files if outline.left_out is not None)
         if not is_last or not self._n_executed or self._start_position is None:

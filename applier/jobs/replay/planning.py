@@ -46,7 +46,7 @@ def tables_of(options: ReplayOptions, part: Pass, history: SchemaHistory) -> lis
 
 
 def cascades_in(options: ReplayOptions, span: LogSpan, history: SchemaHistory, used: list[UsedTable]) -> Cascades:
-    """What foreign keys do in a pass. Raises SchemaError where that is unknown."""
+    """Return the effects of foreign keys in a pass. Raises SchemaError if these are unknown."""
     return cascades_of(history, used, idempotent=options.exec_mode == "idempotent", compressed=span.has_compressed_rows)
 
 

@@ -42,9 +42,9 @@ from applier.snapshot.writer import write_empty
 @dataclass
 class PassesDone:
     """`history` is the last pass's; `names` are all that tables had, `files` the base names of all files written,
-    `tables` the results of tables by the names that they have now; `left_out` is what was left out of `groups` groups;
+    `tables` the results of tables by the names that they have now; `left_out` are the exclusions from `groups` groups;
     `zero_dates` are the invalid dates of the log that rows have had, `zero_dates_in_files` those that files have, by
-    base name and by column; `witness` is what before-images said of rows."""
+    base name and by column; `witness` has the results of comparing before-images with rows."""
 
     history: SchemaHistory | None = None
     names: set[TableName] = field(default_factory=set)
@@ -83,10 +83,10 @@ class PassesDone:
         self.files |= {file.name for file in files}
         self.zero_dates_in_files |= {_base_name(path): count for path, count in zero_dates.items()}
 
-    def written(self, entry: TableEntry) -> int:
-        """Return how many of a table's files this replay has written."""
-        return sum(file.name in self.files for files in (entry.files, entry.row_files, entry.positions)
-                   for file in files)
+    def written(self, entry: TableEntry) -> list[FileEntry]:
+        """Return a table's files that this replay has written."""
+        return [file for files in (entry.files, entry.row_files, entry.positions) for file in files
+                if file.name in self.files]
 
     def zero_dates_left(self, entries: Iterable[TableEntry], *, has_base: bool) -> int:
         """Return how many invalid dates the tables have in files that this replay has written. With a base, some of
@@ -185,8 +185,8 @@ def _with_rows(files: Iterable[FileEntry]) -> list[FileEntry]:
 
 def table_results(live: list[TableVersion], entries: list[TableEntry], planned: list[PlannedVersion],
                   results: list[UnitResult], done: PassesDone) -> tuple[TableResult, ...]:
-    """What the replay did to each table of the snapshot, in this pass and those before, without changes to versions
-    that the log dropped."""
+    """Return the changes of the replay to each table of the snapshot, in this pass and those before, without changes to
+    versions that the log dropped."""
     by_number = {result.number: result for result in results}
     units = {(item.version.definition.database, item.version.definition.name): item
              for item in planned if item.version.end is None}
@@ -205,22 +205,23 @@ def table_results(live: list[TableVersion], entries: list[TableEntry], planned: 
         here = TableResult(
             *name, entry.rows, sum(result.inserted for result in of_units),
             sum(result.updated for result in of_units), sum(result.deleted for result in of_units),
-            str(key) if key else "", written,
-            len(entry.files) + len(entry.row_files) + len(entry.positions) - written,
+            str(key) if key else "", len(written),
+            len(entry.files) + len(entry.row_files) + len(entry.positions) - len(written),
             {way: found[way] for way in sorted(ACCESS_PATHS) if way in found},
             _sum(_conflicts(result) for result in of_units), len(of_units),
             item.ranges if item is not None and tied else len(of_units), tied,
             sum(result.seconds for result in of_units),
             duplicate_warnings(item.version.definition) if item is not None else (),
             sum(result.by_foreign_keys for result in of_units),
-            *(sum(getattr(result, name) for result in of_units) for name in _DIFFS))
+            **{name: sum(getattr(result, name) for result in of_units) for name in _DIFFS},
+            bytes_written=sum(file.bytes for file in written))
         tables.append(replace(here if before is None else _together(before, here),
                               zero_dates=done.zero_dates_of(entry)))
     return tuple(tables)
 
 
 def _together(before: TableResult, here: TableResult) -> TableResult:
-    """What an earlier pass and this one did to a table, as it is now."""
+    """Add the results of an earlier pass and of this one for a table, under its current definition."""
     return replace(
         here, inserts=before.inserts + here.inserts, updates=before.updates + here.updates,
         deletes=before.deletes + here.deletes, found=_sum([before.found, here.found]),

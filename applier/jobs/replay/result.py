@@ -5,7 +5,7 @@ A snapshot's `_report.json` has the same, except for the snapshot's own location
     format_version  1
     position        "binlog.000003:1234"; gtid_set; timestamp: the last group's, in seconds since 1970, or null
     exec_mode       "strict" | "idempotent"
-    route           "walk" | "shuffle" as it was chosen; both, with a comma, if passes chose differently
+    route           "walk" | "shuffle" as chosen; both, with a comma, if passes chose differently
     conflicts       how many conflicts idempotent mode suppressed; `_conflicts.parquet` lists them
     units           the number of units of work
     zero_dates      how many invalid dates became null
@@ -19,7 +19,8 @@ A snapshot's `_report.json` has the same, except for the snapshot's own location
                       compared with their expressions, and how many agree (of these differences, `computed` is true)
     tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
                       by_foreign_keys: n, partial_updates: n, documents: n, bytes_saved: n, zero_dates: {column: n, …},
-                      units, ranges, tied, seconds, files_written, files_carried, warnings: [note for the user, …]}, …]
+                      units, ranges, tied, seconds, files_written, files_carried, bytes_written,
+                      warnings: [note for the user, …]}, …]
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from typing import Annotated, Any
 
 from applier.binlog.locating.place import Executed, Timed
 from applier.io.typed_json import Count, Mismatch, Seconds, between, build
+from applier.jobs.pages.diff_totals import DiffTotals
 from applier.plan.witness import WitnessResult
 from applier.snapshot.manifest import LeftOutEntry
 from keysearch.choose import PathKind
@@ -44,14 +46,14 @@ ACCESS_PATHS: dict[PathKind, str] = {"primary": "PK", "unique": "UK", "key": "K"
 class TableResult:
     """Row changes applied to one table, and its rows now.
 
-    `key` is what its rows are ordered by ("PRIMARY (id)", "" without a key). `found` counts updated and deleted rows by
-    access path (ACCESS_PATHS), `conflicts` what idempotent mode suppressed, by kind. `tied` says why all its keys were
-    one unit, "" if they did not have to be; `ranges` is how many its size asked for. `seconds` is the time of its
-    units' tasks, all together, without the reading of the log. `warnings` are notes for the user.
-    `by_foreign_keys` is how many rows foreign keys changed or deleted that the log does not have (AP-FK).
-    `partial_updates` are updates with JSON diffs, of so many `documents`; `bytes_saved` is how many bytes less these
-    take than the documents before them, of those that before-images have (0 with --witness off). `zero_dates` counts
-    the invalid dates, by column, in the files that the replay has written: readers see NULL.
+    `key` is the order of its rows ("PRIMARY (id)", "" without a key). `found` counts updated and deleted rows by access
+    path (ACCESS_PATHS), `conflicts` the suppressed conflicts of idempotent mode, by kind. `tied` says why all its keys
+    were one unit, "" if they did not have to be; `ranges` is how many units its size called for. `seconds` is the time
+    of its units' tasks, all together, without the reading of the log. `warnings` are notes for the user.
+    `by_foreign_keys` is how many rows foreign keys changed or deleted outside the log (AP-FK). `partial_updates` are
+    updates with JSON diffs, of so many `documents`; `bytes_saved` is how many bytes less these take than the documents
+    before them, of those that before-images have (0 with --witness off). `zero_dates` counts the invalid dates, by
+    column, in the files that the replay has written: readers see NULL. `bytes_written` is the size of these files.
     """
 
     database: str
@@ -75,6 +77,7 @@ class TableResult:
     documents: Count = 0
     bytes_saved: int = 0
     zero_dates: dict[str, Count] = field(default_factory=dict)
+    bytes_written: Count = 0
 
     @property
     def full_name(self) -> str:
@@ -95,7 +98,7 @@ class TableResult:
 
 
 @dataclass(frozen=True)
-class ReplayResult(Timed, Executed):
+class ReplayResult(Timed, Executed, DiffTotals):
     """One finished replay. `position` is "binlog.000003:1234"; `timestamp` is the last group's, in seconds since 1970;
     `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are notes for the user.
     `skipped_statements` counts what `--on-statement skip` left out, by table ("" where it cannot be told) and kind,
@@ -127,21 +130,6 @@ class ReplayResult(Timed, Executed):
     def by_foreign_keys(self) -> int:
         """Rows of all tables that foreign keys changed or deleted."""
         return sum(table.by_foreign_keys for table in self.tables)
-
-    @property
-    def partial_updates(self) -> int:
-        """Updates of all tables with JSON diffs."""
-        return sum(table.partial_updates for table in self.tables)
-
-    @property
-    def documents(self) -> int:
-        """Documents that have JSON diffs in their place."""
-        return sum(table.documents for table in self.tables)
-
-    @property
-    def bytes_saved(self) -> int:
-        """How many bytes less the diffs take than the documents before them, of those that before-images have."""
-        return sum(table.bytes_saved for table in self.tables)
 
     def report(self) -> dict[str, Any]:
         """The content of `_report.json`."""

@@ -52,7 +52,7 @@ def replay_with(executor: Executor, options: ReplayOptions, progress: Progress |
 
 
 def _versions(executor: Executor, options: ReplayOptions, lake: str, progress: Progress) -> list[ReplayResult]:
-    """A version of the lake at each place, published one after the other: those before an error stay."""
+    """Yield a version of the lake at each position, published one after the other: those before an error stay."""
     archive, results = open_archive(list(options.binlogs), with_gap=True), list[ReplayResult]()
     now = dataclasses.replace(options, snapshot_at=())
     places = in_order(options.snapshot_at, archive, lambda tasks: executor.outline(tasks, lambda *_: None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from applier.jobs.pages.diff_totals import diff_tiles
 from applier.jobs.pages.document import Cell, card, document, facts_list, grid, tiles, warnings
 from applier.jobs.pages.parts import KINDS, ONE, Part, bars, escape
 from applier.jobs.replay.result import ACCESS_PATHS, TableResult
@@ -37,12 +38,9 @@ def _tiles(report: Report) -> str:
     kinds = [sum(counts) for counts in zip(*((table.inserts, table.updates, table.deletes) for table in tables),
                                            strict=True)] or [0] * len(KINDS)
     conflicts = [("conflicts", f"{result.conflicts:,}", "")] if result.exec_mode == "idempotent" else []
-    partial = [("partial updates", f"{result.partial_updates:,}", ""),
-               ("JSON documents in them", f"{result.documents:,}", ""),
-               ("bytes saved by diffs", f"{result.bytes_saved:,}", "")] if result.partial_updates else []
     return tiles([("row changes", f"{result.changes:,}", ""),
                   *((part.name, f"{count:,}", part.colour) for part, count in zip(KINDS, kinds, strict=True)),
-                  *conflicts, *partial, ("tables", f"{len(tables):,}", ""),
+                  *conflicts, *diff_tiles(result), ("tables", f"{len(tables):,}", ""),
                   ("rows now", f"{sum(table.rows for table in tables):,}", ""),
                   ("took", f"{sum(result.seconds.values()):,.1f} s", "")])
 

@@ -41,9 +41,9 @@ NO_FILLS = np.empty(0, r.FILL)
 
 
 class Completion:
-    """Applies the log to a base, and keeps what images of wanted tables lack in `file`, by files of the log (by number)
-    and versions of tables: columns, if they are to be `full`, and with `documents` those that diffs make. Raises what a
-    replay raises."""
+    """Applies the log to a base, and keeps the missing parts of images of wanted tables in `file`, by files of the log
+    (by number) and versions of tables: columns, if they are to be `full`, and with `documents` those that diffs make.
+    Raises the errors of a replay."""
 
     def __init__(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None, file: IO[bytes],
                  wanted: Wanted, *, full: bool, documents: bool) -> None:
@@ -65,7 +65,7 @@ class Completion:
         self._memory = np.memmap(file, np.uint8, "r") if self._used else np.empty(0, np.uint8)
 
     def fills(self, number: int | None, version: int) -> np.ndarray:
-        """What images of a version of a table in a file lack: FILL[n], by place."""
+        """Return the missing parts of images of a version of a table in a file: FILL[n], by position."""
         if number is None or (number, version) not in self._parts:
             return NO_FILLS
         parts = []
@@ -78,7 +78,7 @@ class Completion:
 
     @property
     def notes(self) -> list[str]:
-        """What images lack still, by tables."""
+        """Return notes about parts that images still do not have, by tables."""
         unknown: dict[str, dict[str, int]] = defaultdict(dict)
         for lacking in self._lacking.values():
             for column, changes in lacking.unknown.items():
@@ -93,7 +93,7 @@ class Completion:
 
     def _take(self, version: int, walk: TableWalk, units: Sequence[UnitApplier], batch: ChangeBatch | None,
               causes: Causes) -> None:
-        """Keep what a batch lacks, as long as what was there before it is there."""
+        """Keep the missing parts of a batch's images while the previous rows exist."""
         made = take_steps(units, batch, causes)
         if batch is not None and walk.bound is not None:
             reading = walk.bound.reading
@@ -106,7 +106,8 @@ class Completion:
         give_back(units, made)
 
     def _task(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None) -> ApplyTask:
-        """What applies the changes of tables that have images which lack something, and of those they depend on."""
+        """Return a task that applies the changes of tables whose images have missing parts, and of those on which they
+        depend."""
         names = set()
         for table in used_tables(span, history, self._wanted):
             if (self._full and table.use.has_partial_images) or (self._documents and _may_have_diffs(table)):

@@ -40,7 +40,7 @@ from keysearch.addresses import address_of
 PART_BYTES = 8 << 20
 """Written at a time, except for a transaction of MySQL that is larger: its GTID event has its length."""
 MOST_BYTES = 1 << 32
-"""Of a file: headers of events have so many positions."""
+"""The most bytes of a file: headers of events have positions of 32 bits."""
 _FIRST_EVENTS = 1 << 16
 _GTID_LIST, _MARIADB_GTID = 163, 162
 _EMPTY_CONTEXT = bytes.fromhex("010020a04500000000" "0421002100ff00")
@@ -49,8 +49,8 @@ _EMPTY = [struct.pack("<IIBHH", 0, 0, 0, 0, len(_EMPTY_CONTEXT)) + _EMPTY_CONTEX
 """The statements that MySQL's replicas write for a transaction that their filters have emptied, with a sql_mode and
 character sets."""
 ImagesOf = Callable[[TableMap, int], tuple[np.ndarray, np.ndarray] | None]
-"""The columns of a table map at an offset, as `table_images.image_columns` gives them, and what images lack
-(`completing.Completion.fills`); None if they stay as they are."""
+"""A function from a table map at an offset to the columns of its images, as `table_images.image_columns` returns them,
+and the missing parts of images (`completing.Completion.fills`); None if images stay unchanged."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class FileToRewrite:
 
 @dataclass(frozen=True)
 class FileFilter:
-    """What is dropped from a file: by its table maps and statements, and groups as a whole, by offsets (int64[n, 2],
-    ascending); `gtid_list` has what MariaDB's files have at their heads."""
+    """The parts of a file to drop: by its table maps and statements, and whole groups by offsets (int64[n, 2],
+    ascending); `gtid_list` has the GTIDs at the heads of MariaDB's files."""
 
     statements: StatementFilter
     ranges: np.ndarray
@@ -76,8 +76,8 @@ class FileFilter:
 
 def rewrite_file(file: FileToRewrite, target: str, images_of: ImagesOf, *, compresses: bool, makes_diffs: bool,
                  completes: int, filtered: FileFilter | None = None) -> RewrittenFile:
-    """Rewrite a file to a path. Those who may read the source file may read the new one. Raises ArchiveError where
-    its bytes contradict each other, and ApplierError where there are more than positions can count."""
+    """Rewrite a file to a path. The new file has the permissions of the source file. Raises ArchiveError if its bytes
+    contradict each other, and ApplierError if there are more than positions can count."""
     walk = _Walk(file, images_of, compresses, makes_diffs, completes, filtered)
     with open(target, "xb", opener=partial(os.open, mode=0o600)) as output:
         os.fchmod(output.fileno(), _mode_of(file.uri))
@@ -201,7 +201,7 @@ class _Walk:
                 return status
 
     def _part(self) -> Packed:
-        """What was put out, whose memory is used again."""
+        """Return the output so far, whose memory is reused."""
         n = self._get("n_events")
         if self._filter is not None and self._format.flavour == "mariadb":
             self._put_gtid_list(self._filter.gtid_list)
@@ -259,7 +259,7 @@ class _Walk:
         return number
 
     def _put_gtid_list(self, gtids: GtidList) -> None:
-        """Put what is there of GTIDs into the list at the file's head, and add those of this part."""
+        """Put the GTIDs of the output so far into the list at the file's head, and add those of this part."""
         events, header = self._events[:self._get("n_events")], self._format.header_length
         for number in np.flatnonzero(events["type"] == _GTID_LIST).tolist():
             start, end = int(events["start"][number]), int(events["start"][number] + events["length"][number])
@@ -325,7 +325,7 @@ class _Walk:
             state[field] = value
 
     def _check(self, status: int) -> None:
-        """Raise ArchiveError for what is wrong with the event where the kernel stopped."""
+        """Raise ArchiveError for an error in the event where the kernel stopped."""
         what = {Status.BAD_LENGTH: "an event with an impossible length",
                 Status.BAD_CHECKSUM: "an event whose checksum is wrong",
                 Status.UNKNOWN_TABLE: "a rows event without a table map",

@@ -17,7 +17,7 @@ _FLAGS = (1 << 32) - 1 - _COUNT
 
 
 class GtidList:
-    """The GTIDs before the end of what has been written, file by file."""
+    """The GTIDs before the end of the output, file by file."""
 
     def __init__(self) -> None:
         self._last: dict[tuple[int, int], int] | None = None

@@ -81,7 +81,7 @@ def rewrite(options: RewriteOptions, progress: Progress | None = None) -> Rewrit
 
 
 class _Writing:
-    """What is known of an archive before it is written again. What images lack that are to be full is in a file."""
+    """The facts about an archive that are known before it is rewritten. The missing parts of images are in a file."""
 
     def __init__(self, archive: Archive, options: RewriteOptions, lacking: IO[bytes], progress: Progress) -> None:
         self.notes = list[str]()
@@ -159,15 +159,15 @@ class _Writing:
                             filtered=self._filter_of(file.name))
 
     def _filter_of(self, name: str) -> FileFilter | None:
-        """What of a file goes."""
+        """Return the parts of a file to drop."""
         if not self._options.filters:
             return None
         return FileFilter(self._filter, self._ranges.get(name, _NO_RANGES), self._gtid_list)
 
     def _images_of(self, number: int | None, table_map: TableMap,
                    position: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The columns of a table in a file's images, and what these lack; None where they stay as they are: before a
-        base, too."""
+        """Return the columns of a table in a file's images, and the missing parts of these; None if they stay
+        unchanged: also before a base."""
         options = self._options
         stay = options.image is None and not (options.partial_json or options.full_json)
         if stay or number is None or position < self._span.outlines[number].start:

@@ -94,9 +94,9 @@ _NONE = -1
 
 
 class Lacking:
-    """What images of a version of a table lack: columns, if they are to be `full`, and with `documents` the documents
-    that they have diffs of. `unknown` counts, by column, the changes of which it is unknown; of VIRTUAL columns it
-    never is."""
+    """The missing parts of images of a version of a table: columns, if they are to be `full`, and with `documents` the
+    documents for which they have diffs. `unknown` counts, by column, the changes whose value is unknown; VIRTUAL
+    columns have none."""
 
     def __init__(self, reading: TableReading, *, full: bool, documents: bool) -> None:
         self._full, self._whole_documents = full, documents
@@ -113,8 +113,8 @@ class Lacking:
 
     def of_batch(self, batch: ChangeBatch, steps: Steps,
                  units: Sequence[UnitApplier]) -> Iterator[tuple[np.ndarray, memoryview]]:
-        """What the images of a batch lack, whose steps these are: records (FILL[n]), with places from 0 on, and the
-        bytes that they are about."""
+        """Yield the missing parts of the images of a batch, whose steps these are: records (FILL[n]), with positions
+        from 0 on, and their bytes."""
         if self._n != len(self._reading.table_map.types):
             return  # the log has other columns
         lacks = [np.append(of.any(axis=1), False) for of in self._lacks()]  # the last one is that of no image
@@ -144,7 +144,7 @@ class Lacking:
             self._rows = max(1, min(2 * self._rows, WINDOW_BYTES * len(some) // max(1, len(data))))
 
     def _layouts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which columns layouts have, and of which they have values: bool[layouts, columns]."""
+        """Return which columns layouts have, and which of them have values: bool[layouts, columns]."""
         known = self._reading.layouts.known
         present, values = np.zeros((2, len(known), self._n), np.bool_)
         for number, layout in enumerate(known):
@@ -155,15 +155,15 @@ class Lacking:
         return present, values
 
     def _lacks(self) -> list[np.ndarray]:
-        """What images of layouts are to get, before and after: bool[layouts, columns] each."""
+        """Return the columns that images of layouts are to get, before and after: bool[layouts, columns] each."""
         present, values = self._layouts()
         columns = ~present & self._full
         return [columns, columns | (present & ~values & self._whole_documents)]
 
     def _put(self, fills: np.ndarray, images: Sequence[np.ndarray], pointers: np.ndarray, unit_of: np.ndarray,
              units: Sequence[UnitApplier]) -> memoryview:
-        """Put together what some changes lack, given pointers to their images, and their rows' pointers, each of a
-        unit: int64[2, n]. The records get where it is."""
+        """Assemble the missing parts of some changes, given pointers to their images, and their rows' pointers, each of
+        a unit: int64[2, n]. The records get the addresses."""
         n = len(fills)
         layouts = [layouts_of(of) for of in images]
         present, values = self._layouts()
@@ -200,8 +200,8 @@ class Lacking:
 
     def _set_values(self, wanted: np.ndarray, pointers: np.ndarray, unit: UnitApplier, kinds: np.ndarray,
                     where: np.ndarray, lengths: np.ndarray) -> list[object]:
-        """Set where the values are that a replay has, as far as they tell what the log would have; what is to be kept
-        as long as that is wanted."""
+        """Set the addresses of the values that a replay has, if they are what the log would have; return the objects to
+        keep as long as these are used."""
         distinct = np.unique(pointers[wanted.any(axis=2)])
         numbers = np.flatnonzero(wanted.any(axis=(0, 1))).tolist()
         names = [self._names[number] for number in numbers]

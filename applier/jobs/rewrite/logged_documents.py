@@ -27,7 +27,7 @@ Value = tuple[int, int]
 
 
 class LoggedDocuments:
-    """The documents of a version of a table. Of each row the newest one that was wanted is kept."""
+    """The documents of a version of a table. For each row, the newest one that was needed is kept."""
 
     def __init__(self, reading: TableReading, columns: np.ndarray, values: np.ndarray) -> None:
         self._reading, self._columns, self._values = reading, columns, values
@@ -35,8 +35,8 @@ class LoggedDocuments:
 
     def set(self, wanted: np.ndarray, nodes: DiffNodes, kinds: np.ndarray, where: np.ndarray,
             lengths: np.ndarray) -> list[object]:
-        """Set where the documents are, by image, change and column, that pointers to nodes stand for; what is to be
-        kept as long as that is wanted."""
+        """Set the addresses of the documents, by image, change and column, for which pointers to nodes stand; return
+        the objects to keep as long as these are used."""
         kept = list[object]()
         for column in np.flatnonzero(wanted.any(axis=(0, 1))).tolist():
             at = wanted[:, :, column]
@@ -53,8 +53,8 @@ class LoggedDocuments:
 
     def set_of_images(self, wanted: np.ndarray, images: Sequence[np.ndarray], kinds: np.ndarray, where: np.ndarray,
                       lengths: np.ndarray) -> list[object]:
-        """Set, by change and column, where the documents are that diffs in the second images make of those in the first
-        ones; what is to be kept as long as that is wanted."""
+        """Set, by change and column, the addresses of the documents that diffs in the second images make of those in
+        the first ones; return the objects to keep as long as these are used."""
         kept = list[object]()
         for column in np.flatnonzero(wanted.any(axis=0)).tolist():
             rows = np.flatnonzero(wanted[:, column])
@@ -70,7 +70,7 @@ class LoggedDocuments:
         return kept
 
     def _documents(self, column: int, numbers: Sequence[int], nodes: DiffNodes) -> list[bytes | None]:
-        """The values of a column that these nodes stand for; None for what is on top of no image."""
+        """Return the values of a column for these nodes; None for a node without an image below it."""
         made = self._made.setdefault(nodes, {})
         chains, pointers = list[list[int]](), list[int]()
         begun = set(made)

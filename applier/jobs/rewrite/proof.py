@@ -33,9 +33,9 @@ class _Unreadable(Exception):
 
 
 def compare_changes(options: RewriteOptions, after: tuple[str, ...], progress: Progress) -> list[str]:
-    """Compare the changes of an archive, as far as filters keep them, and of what is written of it, which both begin at
-    the base. Returns a note for each table whose changes cannot be read in the first one: only its final rows are
-    compared. Raises ApplierError if they are not the same."""
+    """Compare the changes of an archive, as far as filters keep them, with those of its rewritten form, which both
+    begin at the base. Returns a note for each table whose changes cannot be read in the first one: only its final rows
+    are compared. Raises ApplierError if they are not the same."""
     first = ChangeLog(ChangesOptions(options.binlogs, options.base, complete=True,
                                      system_time_zone=options.system_time_zone), progress,
                       replaying=options.replaying(""))
@@ -84,7 +84,7 @@ def _of_first(log: ChangeLog, table: TableName) -> Iterator[pa.RecordBatch]:
 
 
 class _Reader:
-    """Batches of a feed, of which as many rows can be taken as there are in both."""
+    """Batches of a feed, from which as many rows are taken as both feeds have."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
         self._batches = batches
@@ -117,8 +117,8 @@ _HINT = "this is a bug in applier; nothing was written"
 
 
 class Replays:
-    """Replays of an archive and of what is written of it. The first is made before anything is written, since what
-    cannot be replayed cannot be proven."""
+    """Replays of an archive and of its rewritten form. The first is made before anything is written, since an archive
+    that cannot be replayed cannot be proven."""
 
     def __init__(self, options: RewriteOptions, progress: Progress) -> None:
         self._options, self._progress = options, progress
@@ -137,7 +137,7 @@ class Replays:
         return self._add(self._options.replaying)
 
     def rewritten(self, binlogs: tuple[str, ...]) -> ReplayResult:
-        """Replay what was written, without filters."""
+        """Replay the rewritten archive, without filters."""
         self._output = binlogs
         return self._add(lambda output: ReplayOptions(binlogs, output, self._options.base,
                                                           system_time_zone=self._options.system_time_zone))

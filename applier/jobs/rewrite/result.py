@@ -9,7 +9,7 @@ from applier.binlog.locating.place import Executed
 
 @dataclass(frozen=True)
 class RewrittenFile:
-    """What was written of one file."""
+    """The result of rewriting one file."""
 
     name: str
     """The log's name."""
@@ -25,7 +25,7 @@ class RewrittenFile:
 
 @dataclass(frozen=True)
 class Proof(Executed):
-    """What was computed to show that a rewritten archive is the same."""
+    """The comparisons that show that a rewritten archive is equivalent."""
 
     tables: int
     """How many tables both archives leave."""
@@ -34,7 +34,7 @@ class Proof(Executed):
     changes: int
     """How many row changes both have."""
     gtid_set: str
-    """What both execute."""
+    """The GTIDs that both execute."""
     position: str
     """Where the rewritten archive ends."""
 
@@ -46,7 +46,7 @@ class Proof(Executed):
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What writing an archive again has done."""
+    """The result of rewriting an archive."""
 
     output: str
     """The directory."""
@@ -55,9 +55,9 @@ class Rewritten:
     groups: int
     """How many event groups were replayed."""
     proof: Proof
-    """What shows that it is the same."""
+    """The proof that it is equivalent."""
     notes: tuple[str, ...]
-    """What people have to know, one line each."""
+    """Notes for the user, one line each."""
 
     @property
     def emptied(self) -> int:

@@ -42,7 +42,7 @@ from applier.schema.table_filter import TableFilter
 from applier.sql.tokens import Token
 
 THREAD_BYTES = 8
-"""At the beginning of a QUERY's body: the thread and how long it ran. What is made of a statement does not depend on
+"""The beginning of a QUERY's body: the thread and the execution time. The decision about a statement does not depend on
 them."""
 _POST_HEADER = struct.Struct("<BHH")
 _UPDATED_DATABASES = 12
@@ -50,8 +50,8 @@ _CONTROL = re.compile(rb"(?i)(SAVEPOINT|ROLLBACK)\b")
 
 
 class Action(IntEnum):
-    """What a statement is to the group that it is in: its content, control of the transaction, the transaction's
-    beginning or end; or it goes."""
+    """The role of a statement in its group: its content, control of the transaction, the transaction's beginning or
+    end; or that it is dropped."""
 
     KEEP = 0
     CONTROL = 1
@@ -92,8 +92,8 @@ class StatementFilter:
         return self._filter.keeps(self.renamed(database), folded(table) if self._folds_names else table)
 
     def of(self, body: bytes) -> tuple[Action, bytes | None]:
-        """What becomes of a QUERY, by its body; and the body that it gets, without its first THREAD_BYTES, if it gets
-        another one. Raises ApplierError where a statement cannot be divided."""
+        """Decide about a QUERY, by its body; return also its new body, without the first THREAD_BYTES, if it gets one.
+        Raises ApplierError if a statement cannot be divided."""
         query = parse_query(body)
         action, text = _control(query.sql), query.sql
         if _is_xa_decision(query.sql):
@@ -106,7 +106,7 @@ class StatementFilter:
         return action, None if changed == body else changed[THREAD_BYTES:]
 
     def of_load(self, body: bytes) -> Action:
-        """What becomes of an EXECUTE_LOAD_QUERY. Where it stays a replay has stopped at it."""
+        """Decide about an EXECUTE_LOAD_QUERY. If it stays, a replay has stopped at it."""
         return self._statement(parse_execute_load_query(body))[0]
 
     def _decision(self, sql: bytes) -> Action:
@@ -241,7 +241,7 @@ class StatementFilter:
 
 
 def _control(sql: bytes) -> Action | None:
-    """What a text is that only controls a transaction; None for all else."""
+    """Return the role of a text that only controls a transaction; None for any other."""
     word = sql.upper()
     if word == b"BEGIN":
         return Action.BEGIN

@@ -21,8 +21,8 @@ from applier.schema.table_parts import Key
 
 
 def image_columns(definition: TableDefinition, table_map: TableMap, image: str | None) -> np.ndarray | None:
-    """The columns of a table as the kernels take them (COLUMN[n]), for images of this kind (None: of all columns
-    that they have); None where images stay as they are."""
+    """Return the columns of a table as the kernels take them (COLUMN[n]), for images of this kind (None: with all
+    columns that they have); None if images stay unchanged."""
     if len(definition.columns) != len(table_map.types) or stays(definition):
         return None
     if image == FULL:
@@ -50,8 +50,8 @@ def whole_columns(definition: TableDefinition, table_map: TableMap) -> np.ndarra
 
 
 def key_equivalent(definition: TableDefinition, blobs: list[bool]) -> set[int] | None:
-    """The columns of the primary key, or of the unique keys without NULL one of which takes its place: of MySQL the
-    first one, of MariaDB all, since which of them it searches by is for it to say. None: all columns."""
+    """Return the columns of the primary key, or of unique keys without NULL that replace it: in MySQL the first one, in
+    MariaDB all, since the server chooses which of them it searches by. None: all columns."""
     primary = definition.primary_key
     keys = [primary] if primary is not None else [key for key in definition.keys if _identifies(key, definition)]
     if definition.flavour == "mariadb":
@@ -65,7 +65,7 @@ def key_equivalent(definition: TableDefinition, blobs: list[bool]) -> set[int] |
 
 
 def stays(definition: TableDefinition) -> bool:
-    """Return whether images of a table stay as they are, since a replica may not do the same with others."""
+    """Return whether images of a table stay unchanged, since a replica may not treat others in the same way."""
     return definition.flavour == "mariadb" and (
         definition.versioning is not None or any(column.generated == "virtual" for column in definition.columns))
 

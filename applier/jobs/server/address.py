@@ -68,7 +68,7 @@ class ServerAddress:
 
     @property
     def is_on_this_machine(self) -> bool:
-        """Whether no network is between. A name other than localhost is not resolved for that."""
+        """True if no network is involved. A name other than localhost is not resolved for that."""
         if self.socket is not None or self.host == _LOCALHOST:
             return True
         try:

@@ -27,8 +27,8 @@ ANSWER_SECONDS = 30.0
 TABLE_SECONDS = 6 * 3600.0
 """The longest wait for the answer to a statement that reads a table."""
 _KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 6}
-"""Seconds without a packet before the kernel asks whether the other machine is there, between its questions, and how
-many it asks; as far as the operating system has these options."""
+"""Seconds without a packet before the kernel probes the other machine, seconds between probes, and how many it sends;
+as far as the operating system has these options."""
 
 _OLDEST_PYMYSQL = (1, 2, 1)
 """The first whose plugins see every packet of a login, and that never falls back from TLS that is required."""

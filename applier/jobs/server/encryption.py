@@ -42,18 +42,18 @@ class Encryption:
 
     @classmethod
     def of(cls, file: OptionFile) -> Encryption:
-        """What an option file asks for. Raise UsageError where its words contradict each other, or name files that
-        cannot be used."""
+        """Return the settings of an option file. Raises UsageError if its words contradict each other, or name files
+        that cannot be used."""
         mode = _mode(file)
         return cls(mode, None if mode in (_DISABLED, _PREFERRED) else _context(mode, file))
 
     @property
     def verifies(self) -> bool:
-        """Whether nobody but the server that a certificate names can be at the other end."""
+        """True if only the server that a certificate names can be at the other end."""
         return self.mode in _VERIFYING
 
     def arguments(self, *, is_socket: bool) -> dict[str, Any]:
-        """What PyMySQL is told. A Unix socket needs no TLS that is only preferred."""
+        """Return arguments for PyMySQL. A Unix socket needs no TLS that is only preferred."""
         if self.mode == _DISABLED or (self.mode == _PREFERRED and is_socket):
             return {"ssl_disabled": True}
         return {} if self.context is None else {"ssl": self.context}

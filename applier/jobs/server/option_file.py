@@ -26,7 +26,7 @@ FLAGS = frozenset(("ssl", "ssl-verify-server-cert", "get-server-public-key"))
 """Words that are on or off, and on without a value."""
 _MAY_BE_EMPTY = frozenset(("host", "socket", "user", "password"))
 _PROTECTS = re.compile("ssl|tls|pqc|restricted-auth|server-public-key")
-"""What names of words contain that say how a connection is protected."""
+"""The options about the protection of a connection have these words in their names."""
 _SCHEMES = {"client": ("mysql", "mariadb"), "client-server": ("mariadb",), "client-mariadb": ("mariadb",)}
 """Groups that are read, with the schemes of addresses that read them, as each server's clients do."""
 _PREFIXES = (("skip-", False), ("disable-", False), ("enable-", True))
@@ -111,7 +111,7 @@ class OptionFile:
 
 
 def _name(line: str) -> str:
-    """A word's name, as it is written here."""
+    """Return an option's name in the normal spelling."""
     return _split(line)[0].rstrip(_SPACE).lower().replace("_", "-").removeprefix("loose-")
 
 

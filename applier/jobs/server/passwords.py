@@ -31,7 +31,7 @@ _KEY_FOR_CACHING_SHA2, _KEY_FOR_SHA256 = b"\x02", b"\x01"
 
 @dataclass(frozen=True)
 class PasswordRules:
-    """What is known of a connection before it is made.
+    """The facts that are known of a connection before it is made.
 
     `server` is its name in errors, `verifies` whether TLS with a verified certificate is sure. `may_encrypt` says
     whether the password may be sent without TLS, encrypted by a public key. `public_key` is that key in PEM, None for

@@ -104,7 +104,7 @@ class CheckedConnection(Connection):  # type: ignore[misc]  # it has no types
             raise self._broken(what) from error
 
     def _broken(self, what: str) -> ServerAnswerError:
-        """Close the connection, of which nothing more can be read, and return the error."""
+        """Close the connection, which can no longer be read, and return the error."""
         self._force_close()
         return ServerAnswerError(f"{self.host}:{self.port}: {what}",
                                  hint="check that a MySQL or MariaDB server answers there")

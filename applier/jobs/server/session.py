@@ -41,8 +41,8 @@ class ServerSession:
 
     def ask(self, statement: str, columns: int | range, read: Callable[[Sequence[Row]], _Read],
             most_bytes: int = _MOST_BYTES) -> _Read:
-        """Run a statement and return what `read` makes of the rows of the answer, which have so many columns. `read`
-        raises ValueError, TypeError or LookupError for rows that do not fit the statement."""
+        """Run a statement and return the result of `read` for the rows of the answer, which have this many columns.
+        `read` raises ValueError, TypeError or LookupError for rows that do not fit the statement."""
         allowed = columns if isinstance(columns, range) else range(columns, columns + 1)
         try:
             rows = self.connection.ask(statement, allowed, most_bytes)

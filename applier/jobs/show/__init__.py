@@ -28,10 +28,10 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
     """Print the events of binlog files, in the order given, to a text stream: all of them, or a selection.
 
     format: "text" (as the servers' own programs print them, in a style) or "json" (an object a line, see json_lines).
-    Text columns are in their own character set, so what is written may not be UTF-8: it goes to the stream's buffer as
-    it is, byte for byte what the servers' own programs print. A file's format description is shown with whatever is
-    shown of the file. Raises ArchiveError where a file is damaged, after all that comes before that. Gives what a
-    person should know: that nothing was selected, or no event of a table."""
+    Text columns are in their own character set, so the output may not be UTF-8: it goes to the stream's buffer, byte
+    for byte as the servers' own programs print it. A file's format description is shown with whatever is shown of the
+    file. Raises ArchiveError where a file is damaged, after all that comes before that. Returns notes for the user:
+    that nothing was selected, or no event of a table."""
     from applier.binlog.events.events import read_format
     from applier.binlog.locating.group_choice import notes_on_threads
     from applier.errors import ArchiveError

@@ -33,8 +33,8 @@ class TableChoice:
         self._ranges = np.zeros(FIRST_RANGES, r.RANGE)
 
     def print(self, start: int, end: int, shown_from: int) -> None:
-        """Print the tables' events in [start, end), from `shown_from` on; `start` must be where a group, or the
-        file, begins. Raises ArchiveError where the file is damaged, after what comes before that."""
+        """Print the tables' events in [start, end), from `shown_from` on; `start` must be where a group, or the file,
+        begins. Raises ArchiveError where the file is damaged, after all events before that."""
         self._printer.learn(start, end, shown_from)
         self._walk.set(choose_from=shown_from << r.INNER_BITS, verdict=Role.UNKNOWN, text_start=-1, is_chosen=0)
         self._use_ranges(0)

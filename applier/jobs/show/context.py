@@ -108,8 +108,8 @@ class Context:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is printed of a statement's context: at the end of its header line, before its time, at the end of that, and
-    after it."""
+    """The printed parts of a statement's context: at the end of its header line, before its time, at the end of that,
+    and after it."""
 
     title: str
     use: str
@@ -118,8 +118,8 @@ class Settings:
 
 
 def settings(query: Query, flags: int, context: Context) -> tuple[Settings, bool]:
-    """What is printed of a statement's context, and whether it is in force for those that follow: if not, the next one
-    says it again."""
+    """Return the printed parts of a statement's context, and whether they stay in force for the following statements:
+    if not, the next one repeats them."""
     said_of: Mapping[str, Any] = query.context
     xid, micros = said_of.get("xid"), said_of.get("microseconds")
     title = "" if xid is None else f"\tXid = {xid}" if context.flavour == "mysql" else f"\txid={xid}"

@@ -49,8 +49,8 @@ def binlog_statement(data: bytes) -> list[str]:
 
 
 def two_phase_alter(event: FileEvent, style: Style) -> str | None:
-    """What is printed of an ALTER that MariaDB logs twice, when it begins and when it ends, in place of its text: both
-    parts run as events only. None for other statements."""
+    """Return the text of an ALTER that MariaDB logs twice, when it begins and when it ends, in place of its statement:
+    both parts run as events only. None for other statements."""
     flags = event.content.context.get("gtid_flags_extra")
     if not isinstance(flags, int) or not flags & _TWO_PHASES:
         return None

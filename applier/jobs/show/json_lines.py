@@ -70,7 +70,7 @@ def _members(thing: dict[str, object]) -> str:
 
 
 def _fields(content: Any) -> dict[str, Any]:
-    """The fields of a content by name: SQL is text, other bytes are hexadecimal, and what is not there is null."""
+    """Return the fields of a content by name: SQL is text, other bytes are hexadecimal, and missing fields are null."""
     if content is None:
         return {}
     if isinstance(content, GtidSet):

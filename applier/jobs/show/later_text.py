@@ -1,6 +1,6 @@
-"""What waits for the end of a statement: BINLOG statements and rows, which stand behind the headers of all events, and
-of MariaDB header lines. Of the first two, parts that a kernel has no room for are kept in memory, and large ones on
-disk."""
+"""The text that waits for the end of a statement: BINLOG statements and rows, which stand behind the headers of all
+events, and of MariaDB header lines. Of the first two, parts that a kernel has no room for are kept in memory, and large
+ones on disk."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class _Text:
                           f"{self._name}_end": start + room})
 
     def grow(self) -> None:
-        """Twice the room, for what is there and more."""
+        """Double the room, for the current text and more."""
         length = self._walk.get(f"{self._name}_out") - self._walk.get(f"{self._name}_start")
         self._use(2 * len(self._memory), self._memory[:length])
 
     def add(self, text: bytes) -> None:
-        """Append to what is in the memory."""
+        """Append to the text in memory."""
         start = self._walk.get(f"{self._name}_start")
         length = self._walk.get(f"{self._name}_out") - start
         while length + len(text) > len(self._memory):
@@ -80,7 +80,7 @@ class _Text:
         self._walk.set(**{f"{self._name}_out": self._walk.get(f"{self._name}_start") + length + len(text)})
 
     def keep(self) -> bool:
-        """Take what is in the memory into the earlier parts; False where there is nothing."""
+        """Move the text in memory to the earlier parts; False if there is none."""
         start = self._walk.get(f"{self._name}_start")
         length = self._walk.get(f"{self._name}_out") - start
         if length:

@@ -10,11 +10,11 @@ from applier.errors import UsageError
 
 _FILE_AT = 13
 _REPLACE = 2
-"""What the statement does with rows whose keys are there: 0 is an error, 1 IGNORE."""
+"""How the statement treats rows with existing keys: 0 is an error, 1 IGNORE."""
 
 
 class LoadFiles:
-    """The files of one log. Those that are there already are not written to."""
+    """The files of one log. Existing ones are not written to."""
 
     def __init__(self, directory: str) -> None:
         self._directory, self._names = directory, dict[int, str]()
@@ -32,8 +32,8 @@ class LoadFiles:
                              hint="name a directory that can be written to") from None
 
     def statement(self, body: bytes, query: Query) -> str | None:
-        """Return an EXECUTE_LOAD_QUERY's statement, with its end, so that it reads the file; None where the log lacks
-        that."""
+        """Return an EXECUTE_LOAD_QUERY's statement, with its end, so that it reads the file; None if the log does not
+        contain it."""
         file_id, start, end, duplicates = unpack_from("<IIIB", body, _FILE_AT)
         name = self._names.pop(file_id, None)
         if name is None:

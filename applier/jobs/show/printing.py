@@ -18,14 +18,12 @@ from applier.binlog.events.format import GTID_EVENTS, EventType, event_name
 from applier.binlog.events.query import sql_offset
 from applier.binlog.events.statement_events import FileBlock
 from applier.binlog.events.table_map import TableMap
-from applier.binlog.rows.layout import plan_column
 from applier.errors import ArchiveError, UsageError
 from applier.io.mapping import MappedFile
-from applier.jobs.show.context import Context, quoted, settings
+from applier.jobs.show.context import Context, settings
 from applier.jobs.show.details import details, event_time, two_phase_alter
 from applier.jobs.show.event_walk import EventWalk
-from applier.jobs.show.json_lines import event_line, statement_fields, table_fields
-from applier.jobs.show.kernels import value_kernel as v
+from applier.jobs.show.json_lines import event_line, statement_fields
 from applier.jobs.show.kernels import walk_records as r
 from applier.jobs.show.kernels.events_text_kernel import print_events, skip_event
 from applier.jobs.show.kernels.fixed_texts import fixed_texts, text_records
@@ -33,8 +31,8 @@ from applier.jobs.show.kernels.value_kernel import STACK_BYTES
 from applier.jobs.show.kernels.walk_records import Status
 from applier.jobs.show.later_text import LaterText
 from applier.jobs.show.load_files import LoadFiles
+from applier.jobs.show.printed_tables import PrintedTables, encoded, span_of, text_bytes
 from applier.jobs.show.style import Style
-from applier.jobs.show.type_texts import type_texts
 from applier.mysql.wire_types import WireType
 from jsondiff import wire
 from jsondiff.binary import JsonError, to_text
@@ -43,39 +41,14 @@ from jsondiff.sql import to_sql
 from keysearch.addresses import address_of
 
 Form = Literal["text", "json"]
-_NO_KEY = "# has_generated_invisible_primary_key="
-_HAS_NO_KEY, _HAS_TRIGGERS = 1 << 2, 1 << 14
-"""Flags of table maps: MySQL's of a table with a key that it made itself, and MariaDB's."""
-
 FIRST_BYTES = 1 << 20
 _GUARD = 256
-_AFTER = 64
-"""Bytes after a text that may be read."""
-
-_KINDS: dict[int, int] = {
-    **dict.fromkeys((WireType.TINY, WireType.SHORT, WireType.INT24, WireType.LONG, WireType.LONGLONG), v.INTEGER),
-    WireType.YEAR: v.YEAR, WireType.FLOAT: v.FLOAT, WireType.DOUBLE: v.DOUBLE, WireType.NEWDECIMAL: v.DECIMAL,
-    WireType.BIT: v.BITS, WireType.SET: v.SET, WireType.ENUM: v.ENUM, WireType.DATE: v.DATE, WireType.NEWDATE: v.DATE,
-    WireType.DATETIME2: v.DATETIME2, WireType.TIMESTAMP2: v.TIMESTAMP2, WireType.TIME2: v.TIME2,
-    WireType.DATETIME: v.OLD_DATETIME, WireType.TIME: v.OLD_TIME, WireType.TIMESTAMP: v.OLD_TIMESTAMP,
-    WireType.VECTOR: v.VECTOR, WireType.JSON: v.JSON,
-    **dict.fromkeys(
-        (WireType.VARCHAR, WireType.VAR_STRING, WireType.STRING, WireType.TINY_BLOB, WireType.MEDIUM_BLOB,
-         WireType.LONG_BLOB, WireType.BLOB, WireType.GEOMETRY, WireType.VARCHAR_COMPRESSED, WireType.BLOB_COMPRESSED),
-        v.STRING),
-}  # fmt: skip
-_OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
-"""MariaDB's with mysql56_temporal_format=OFF: their length depends on their digits, which only the definition has."""
 _TYPE_AT = 4
 """Where an event's type is in its header."""
 _BETWEEN_GROUPS = *GTID_EVENTS, EventType.ROTATE, EventType.STOP
 _PRE_GA_ROWS = (EventType.PRE_GA_WRITE_ROWS, EventType.PRE_GA_UPDATE_ROWS, EventType.PRE_GA_DELETE_ROWS)
 _VARIABLES = EventType.INTVAR, EventType.RAND, EventType.USER_VAR
 _ROWS = frozenset((*range(20, 26), 30, 31, 32, 39, *range(166, 172)))
-_LINES = "### INSERT INTO {}\n### SET\n", "### UPDATE {}\n### WHERE\n", "### DELETE FROM {}\n### WHERE\n"
-_OBJECTS = (',"op":"insert","table":{},"before":null,"after":{{', ',"op":"update","table":{},"before":{{',
-            ',"op":"delete","table":{},"before":{{')
-"""What comes before a row's first image."""
 
 
 class EventPrinter:
@@ -89,8 +62,7 @@ class EventPrinter:
         self._context = Context(self._walk.format.flavour)
         self._later = LaterText(self._walk)
         self._loads = LoadFiles(style.local_load) if style.local_load is not None and form == "text" else None
-        self._tables: list[tuple[TableMap, list[np.ndarray]]] = []
-        self._table_records = np.zeros(16, r.TABLE)
+        self._tables = PrintedTables(self._walk.format.flavour, self._is_json)
         self._texts, self._names = fixed_texts(), text_records(_names(self._is_json))
         self._times = np.zeros(3 * r.N_TIMES, r.TIME)
         self._times["second"] = -1
@@ -103,7 +75,7 @@ class EventPrinter:
         self._walk.set(is_json=self._is_json, as_mysql=self._walk.format.flavour == "mysql",
                        texts=address_of(self._texts), names=address_of(self._names), times=address_of(self._times),
                        stack=address_of(self._stack), statements=address_of(self._statements),
-                       tables=address_of(self._table_records), is_short=style.short, shows_rows=style.shows_rows,
+                       tables=address_of(self._tables.records), is_short=style.short, shows_rows=style.shows_rows,
                        shows_types=style.verbosity > 1 and not self._is_json, shows_gtids=not style.skip_gtids,
                        shows_statements=style.shows_statements, shows_binlog=style.shows_binlog,
                        is_never=style.is_never, extracts=self._loads is not None, domain=-1, server=-1, is_serial=-1)
@@ -112,7 +84,7 @@ class EventPrinter:
 
     def print(self, start: int, end: int, shown_from: int) -> None:
         """Print the events in [start, end) from `shown_from` on, behind the GTID of the group that this is in; `start`
-        must be where a group, or the file, begins. Raises ArchiveError where the file is damaged, after what comes
+        must be where a group, or the file, begins. Raises ArchiveError where the file is damaged, after all events
         before that."""
         first = self.learn(start, end, shown_from)
         shown = r.range_of(first, end)
@@ -193,7 +165,7 @@ class EventPrinter:
         self._walk.set(document=address_of(self._document), document_bytes=size)
 
     def _flush(self) -> bool:
-        """Hand over what is printed; True if there was anything."""
+        """Hand over the printed text; True if there was any."""
         length = self._walk.get("out") - address_of(self._room)
         if length:
             text = self._room[:length].tobytes()
@@ -212,27 +184,10 @@ class EventPrinter:
             time[field][:len(text)] = np.frombuffer(text, np.uint8)
 
     def _add_table(self, table: TableMap) -> int:
-        """Register a new table's record; returns its number."""
-        columns = _columns(table, b'"@%d":"' if self._is_json else b"###   @%d=")
-        if self._walk.format.flavour == "mysql":
-            behind = f"\n{_NO_KEY}{int(bool(table.flags & _HAS_NO_KEY))}\n"
-        else:
-            behind = f"{' (has triggers)' * bool(table.flags & _HAS_TRIGGERS)}\n"
-        name = f"{quoted(table.database)}.{quoted(table.table)}"
-        rows = [line.format(_json_text(table.name) if self._is_json else name)
-                for line in (_OBJECTS if self._is_json else _LINES)]
-        shown = f"`{table.database}`.`{table.table}`" if self._walk.format.flavour == "mysql" else name
-        title = table_fields(table) if self._is_json else f"Table_map: {shown} mapped to number "
-        texts = [_bytes(text) for text in (*rows, title, behind)]
-        is_unsure = self._walk.format.flavour == "mariadb" and not _OLD_TEMPORAL.isdisjoint(table.types)
-        record = (is_unsure, len(table.types), address_of(columns[0]), list(table.types).count(WireType.JSON),
-                  *map(_span, texts))
-        self._tables.append((table, [*texts, *columns]))
-        if len(self._tables) > len(self._table_records):
-            self._table_records = np.concatenate([self._table_records, np.zeros_like(self._table_records)])
-            self._walk.set(tables=address_of(self._table_records))
-        self._table_records[len(self._tables) - 1] = record
-        return len(self._tables) - 1
+        """Register a new table's record; return its number."""
+        number = self._tables.add(table)
+        self._walk.set(tables=address_of(self._tables.records))
+        return number
 
     def _add_settings(self) -> None:
         """The text of the current statement's context."""
@@ -254,19 +209,19 @@ class EventPrinter:
         self._walk.set(has_settings=True)
 
     def _add_statement(self) -> None:
-        """What the current statement ran in, as JSON."""
+        """Register the context of the current statement, as JSON."""
         event, number = self._walk.event(), self._walk.get("wanted_bytes")
         query: Query = event.content
         context = bytes(event.body[8:sql_offset(event.body)])
-        texts = [_bytes(text) for text in (context, *statement_fields(query))]
+        texts = [text_bytes(text) for text in (context, *statement_fields(query))]
         self._statement_texts[number] = texts
-        self._statements[number] = tuple(map(_span, texts))
+        self._statements[number] = tuple(map(span_of, texts))
 
     def _set_spans(self, **texts: str | bytes) -> None:
         """Put the addresses and lengths of texts into fields of the state."""
         for field, text in texts.items():
-            self._span_texts[field] = _bytes(text)
-            self._walk.set(**{field: _span(self._span_texts[field])})
+            self._span_texts[field] = text_bytes(text)
+            self._walk.set(**{field: span_of(self._span_texts[field])})
 
     def _add_diff(self) -> None:
         """Append the SQL of a JSON diff to the row's (JD-SHOW)."""
@@ -278,8 +233,8 @@ class EventPrinter:
         except DiffError as reason:
             raise self._walk.corrupt(f"column {column}: {reason.what}") from None
         known = self._diffs[:self._walk.get("n_diffs")]
-        self._diffs = [*known, _bytes(text if self._is_json else text.replace("\n", "\n###      "))]
-        self._diff_records = np.array([_span(diff) for diff in self._diffs], r.SPAN)
+        self._diffs = [*known, text_bytes(text if self._is_json else text.replace("\n", "\n###      "))]
+        self._diff_records = np.array([span_of(diff) for diff in self._diffs], r.SPAN)
         self._walk.set(diffs=address_of(self._diff_records), n_diffs=len(self._diffs))
 
     # ---- what the kernel does not print
@@ -314,14 +269,14 @@ class EventPrinter:
     def _keep_head(self, text: str) -> None:
         """Have the header line and what follows wait for the statement that they are of."""
         start, end = (self._walk.get(field) - address_of(self._room) for field in ("header_start", "header_end"))
-        self._later.add_head(self._room[start:end].tobytes() + _encoded(text))
+        self._later.add_head(self._room[start:end].tobytes() + encoded(text))
         self._walk.set(out=self._walk.get("header_start"))
         skip_event(self._walk.mapped.address, self._walk.address)
 
     def _print_note(self) -> None:
         """Print why an event's rows are not shown after its title, or its line of JSON."""
         event = self._walk.event()
-        table = self._tables[self._walk.get("table")][0].name if event.type not in _PRE_GA_ROWS else ""
+        table = self._tables[self._walk.get("table")].name if event.type not in _PRE_GA_ROWS else ""
         note = (f"the log does not say how long {table}'s temporal values are" if table else
                 f"the rows within {event.name} events are not shown")
         self._put(event_line(event, self._walk.number, note) if self._is_json else f"# {note}")
@@ -330,11 +285,11 @@ class EventPrinter:
         if not self._is_json and not self._style.short:
             self._walk.set(out=self._walk.get("header_end"))
         self._flush()
-        self._write(_encoded(text + "\n" * is_line))
+        self._write(encoded(text + "\n" * is_line))
         self._walk.set(n_inner_printed=self._walk.get("n_inner_printed") + 1)
         skip_event(self._walk.mapped.address, self._walk.address)
 
-    # ---- what is wrong
+    # ---- errors
 
     def _refuse_rows(self) -> None:
         raise self._walk.corrupt("rows of a rows event contradict their own lengths")
@@ -347,7 +302,7 @@ class EventPrinter:
         raise self._walk.corrupt("a rows event whose table map is not there")
 
     def _refuse_value(self) -> None:
-        table, column = self._tables[self._walk.get("table")][0], self._walk.get("column")
+        table, column = self._tables[self._walk.get("table")], self._walk.get("column")
         what = "a value that its type does not have"
         if table.types[column] == WireType.JSON:
             document = ctypes.string_at(self._walk.get("detail"), self._walk.get("wanted_bytes"))
@@ -356,24 +311,6 @@ class EventPrinter:
             except JsonError as reason:
                 what = f"a JSON value is malformed: {reason.what}"
         raise self._walk.corrupt(f"column @{column + 1}: {what}", table.name)
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _bytes(text: str | bytes) -> np.ndarray:
-    """A text at an address, with bytes after it that may be read."""
-    return np.frombuffer((_encoded(text) if isinstance(text, str) else text) + bytes(_AFTER), np.uint8)
-
-
-def _span(text: np.ndarray) -> tuple[int, int]:
-    """Address and length of a text of `_bytes`."""
-    return address_of(text), len(text) - _AFTER
-
-
-def _json_text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _as_json(lines: bytes) -> bytes:
@@ -389,7 +326,7 @@ def _as_json(lines: bytes) -> bytes:
 
 
 def _names(is_json: bool) -> Iterator[str]:
-    """What events of each type are called: by their names in JSON, in text as mysqlbinlog calls them."""
+    """Yield the names of events of each type: in JSON their own names, in text those of mysqlbinlog."""
     for kind in range(256):
         name = event_name(kind)
         yield name if is_json else _rows_name(name) if kind in _ROWS else name.capitalize()
@@ -403,17 +340,3 @@ def _rows_name(name: str) -> str:
     if verb == "PARTIAL":
         return "Update_rows_partial"
     return f"{verb.capitalize()}_compressed_rows" if "COMPRESSED" in rest else f"{verb.capitalize()}_rows"
-
-
-def _columns(table: TableMap, prefix: bytes) -> list[np.ndarray]:
-    """The records of a table's columns, the texts before their values, and those behind."""
-    records = np.zeros(len(table.types), r.COLUMN)
-    prefixes = np.zeros((len(table.types), 32), np.uint8)
-    said = [_bytes(text) for text in type_texts(table)]
-    for number, (kind, metadata) in enumerate(zip(table.types, table.metadata)):
-        plan, text = plan_column(kind, metadata), prefix % (number + 1)
-        prefixes[number, :len(text)] = np.frombuffer(text, np.uint8)
-        width = plan.need if plan.is_bytes else plan.width
-        records[number] = (_KINDS[kind], metadata, width, (address_of(prefixes[number]), len(text)),
-                           _span(said[number]))
-    return [records, prefixes, *said]

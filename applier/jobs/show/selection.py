@@ -67,9 +67,9 @@ def one_bound(name: str, place: str | None, position: str | None, time: str | No
 
 @dataclass(frozen=True)
 class Selection:
-    """What to show. Between positions single events count; by time and GTID whole groups, from the first of the
-    time `start` or later on, to before the first of the time `stop` or later, and those in `gtids`, or all, of
-    `threads`, if there are any, but none that are left out; `passed_over` events of all files are not shown."""
+    """What to show. Between positions single events count; by time and GTID whole groups, from the first of the time
+    `start` or later on, to before the first of the time `stop` or later, and those in `gtids`, or all, of `threads`, if
+    there are any, but no excluded ones; `passed_over` events of all files are not shown."""
 
     start: Bound = Bound()
     stop: Bound = Bound()
@@ -107,8 +107,8 @@ class Selection:
             yield start, end, max(start, first)
 
     def thread_counts(self, mapped: MappedFile, name: str, files: list[str]) -> tuple[int, int]:
-        """Return how many event groups of one of the files, between the positions, the threads ran, and of how many the
-        log does not say who did. Raises as `ranges`."""
+        """Return how many event groups of one of the files, between the positions, the threads ran, and for how many
+        the log names no thread. Raises as `ranges`."""
         from applier.binlog.locating.groups import GroupPass
 
         first, last = self._offset(self.start, name, files, 4), self._offset(self.stop, name, files, mapped.size)
@@ -152,8 +152,8 @@ class Selection:
 
 
 def event_after(mapped: MappedFile, count: int) -> tuple[int, int]:
-    """Return where the event after the first `count` of a file begins, or where the file ends, and how many it lacks.
-    Raises ArchiveError where the file is damaged."""
+    """Return where the event after the first `count` of a file begins, or where the file ends, and how many events are
+    missing. Raises ArchiveError for a damaged file."""
     for number, event in enumerate(file_events(mapped, 4, mapped.size)):
         if number == count:
             return event.position, 0

@@ -25,7 +25,7 @@ _FRAME = (b"BEGIN", b"COMMIT", b"ROLLBACK", b"XA ", b"SAVEPOINT")
 
 @dataclass(frozen=True)
 class NoticedTables(TableFilter):
-    """A filter that knows which tables it was asked about."""
+    """A filter that records which tables it was asked about."""
 
     noticed: set[tuple[str, str]] = field(default_factory=set)
 

@@ -1,4 +1,4 @@
-"""What `-vv` prints behind values: the type in the log, as the servers' own programs call it."""
+"""The text that `-vv` prints behind values: the type in the log, as the servers' own programs name it."""
 
 from collections.abc import Iterator
 

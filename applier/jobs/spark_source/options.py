@@ -11,7 +11,10 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from pyspark.sql.datasource import (
+from applier.binlog.locating.gtid_choice import GtidChoice
+from applier.errors import UsageError
+from applier.io.encryption.keys import Keys
+from applier.jobs.spark_source.since_4_0 import (
     EqualTo,
     Filter,
     GreaterThan,
@@ -20,10 +23,6 @@ from pyspark.sql.datasource import (
     LessThan,
     LessThanOrEqual,
 )
-
-from applier.binlog.locating.gtid_choice import GtidChoice
-from applier.errors import UsageError
-from applier.io.encryption.keys import Keys
 from applier.mysql.type_registry import Family
 from applier.mysql.values.time_zones import parse_datetime
 from applier.option_texts import KeyValues, parse_size, parse_stop_position
@@ -42,9 +41,9 @@ _PARTITION_BYTES = "64M"
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """`table` None means all tables of `filter`, of these only those `named` if there are such names, as `_table` has
-    them, with images as JSON. A task reads about `partition_bytes` of log, a micro-batch at most `trigger_bytes` (None:
-    all that is there). Only rows are wanted whose columns are `equal` to one of these values each."""
+    """`table` None means all tables of `filter`, of these only the `named` ones if there are names, as in `_table`,
+    with images as JSON. A task reads about `partition_bytes` of log, a micro-batch at most `trigger_bytes` (None: all
+    of it). Only rows whose columns are `equal` to one of these values each are wanted."""
 
     changes: ChangesOptions
     table: TableName | None
@@ -170,7 +169,7 @@ def _of_transactions(asked: SourceOptions, gtids: Iterable[str | None]) -> Sourc
 
 
 def _within(commits: CommitRange, name: str, kind: type[Filter], value: Any) -> CommitRange:
-    """The commits of which a column is equal to a value, or above or below it."""
+    """Return the commits of which a column is equal to a value, or above or below it."""
     if name == "_commit_version" and isinstance(value, int):
         first, last = "first_version", "last_version"
     elif name == "_commit_timestamp" and isinstance(value, datetime) and value.tzinfo is not None:

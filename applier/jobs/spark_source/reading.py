@@ -12,14 +12,15 @@ from applier.engine import compiling
 from applier.errors import UsageError
 from applier.jobs.change_files.images import SCHEMA, JsonImages
 from applier.jobs.changes import stored
-from applier.jobs.changes.job import ChangeFeed, ChangeLog
+from applier.jobs.changes.change_feed import ChangeFeed
+from applier.jobs.changes.job import ChangeLog
 from applier.jobs.spark_source.options import SourceOptions, keys_of
 from applier.schema.ddl.schema_changes import TableName
 
 
 @dataclass
 class Part(InputPartition):
-    """Changes that a task reads: those of a part of the log, with images as JSON or as they are."""
+    """Changes that a task reads: those of a part of the log, with images as JSON or as columns."""
 
     source: stored.Part
     images: JsonImages | None
@@ -33,7 +34,7 @@ class Part(InputPartition):
 
 
 def parts(log: ChangeLog, options: SourceOptions) -> list[Part]:
-    """What tasks read of a log, in the order of each table's changes."""
+    """Return the parts of a log that tasks read, in the order of each table's changes."""
     tables = [options.table] if options.table is not None else [
         name for name in log.tables(options.filter) if options.named is None or ".".join(name) in options.named]
     found = []
@@ -54,7 +55,7 @@ def _narrowed(log: ChangeLog, feed: ChangeFeed, table: TableName, options: Sourc
 
 
 def schema_of(log: ChangeLog | None, options: SourceOptions) -> pa.Schema:
-    """The schema of what is read, in Spark's types; `log` is needed where a table is named."""
+    """Return the schema of the source, in Spark's types; `log` is needed if a table is named."""
     schema = SCHEMA
     if options.table is not None and log is not None:
         schema = log.feed(options.table, options.columns).schema

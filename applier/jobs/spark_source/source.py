@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -14,6 +14,7 @@ from applier.jobs.changes.job import ChangeLog
 from applier.jobs.spark_source import options
 from applier.jobs.spark_source.options import narrowed
 from applier.jobs.spark_source.reading import Part, parts, schema_of
+from applier.jobs.spark_source.since_4_0 import Filter
 from applier.jobs.spark_source.streaming import BinlogStream
 
 
@@ -28,7 +29,7 @@ class BinlogSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What `format` takes."""
+        """Return the name for `format`."""
         return "binlog"
 
     def schema(self) -> StructType:
@@ -53,7 +54,8 @@ class BinlogReader(DataSourceReader):
 
     @property
     def pushFilters(self) -> PushFilters:
-        """What a query asks of `_table`, `_gtid`, `_commit_version` and `_commit_timestamp`; see `pushed`."""
+        """Return the filters of a query on `_table`, `_gtid`, `_commit_version` and `_commit_timestamp`; see
+        `pushed`."""
         return PushFilters(self._push)
 
     def _push(self, filters: Sequence[Filter]) -> Sequence[Filter]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, SupportsTriggerAvailableNow
 
 from applier.binlog.archive.archive import ArchiveFile, open_archive
 from applier.binlog.locating.groups import GroupPass
@@ -17,6 +16,13 @@ from applier.errors import MissingFile, SchemaError, UsageError
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.spark_source.options import SourceOptions
 from applier.jobs.spark_source.reading import Part, parts, schema_of
+from applier.jobs.spark_source.since_4_0 import (
+    HAS_READ_LIMITS,
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    SupportsTriggerAvailableNow,
+)
 from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
 from applier.snapshot.manifest import Snapshot
@@ -39,6 +45,9 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
             raise UsageError("a stream has no place to stop", hint="trigger(availableNow=True) stops at the log's end")
         if changes.start_datetime is not None:
             raise UsageError("a stream begins at a position", hint="give startPosition, which `applier locate` finds")
+        if asked.trigger_bytes is not None and not HAS_READ_LIMITS:
+            raise UsageError("maxBytesPerTrigger needs Spark 4.2 or newer",
+                             hint="leave it out: each micro-batch then has all that is new")
         changes = replace(changes, gtids=None, maybe_gtids=changes.gtids)  # a batch may have none of them
         self._asked, self._columns = replace(asked, changes=changes), list(columns)
         self._target: Offset | None = None
@@ -62,14 +71,17 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Go no farther than the log goes now."""
         self._target = self._log_end(self.initialOffset())
 
-    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
-        """How far a batch from `start` goes: to the end of a group, one at least if there is one."""
+    def latestOffset(self, start: Offset | None = None, limit: ReadLimit | None = None) -> Offset:
+        """How far a batch from `start` goes: to the end of a group, one at least if there is one. Spark before 4.2
+        passes neither argument: the batch goes to the end of the log."""
+        start = start or self._known_offset()
         if isinstance(limit, ReadMaxBytes):
             return self._end_within(start, limit.max_bytes)
         return self._target or self._log_end(start)
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
-        """What tasks read from one offset to another. Raises SchemaError where the table has other columns there."""
+        """Return the parts that tasks read from one offset to another. Raises SchemaError if the table has other
+        columns there."""
         if start == end:
             return []
         asked = replace(self._asked.changes, stop_position=(end["file"], end["pos"]))
@@ -96,7 +108,8 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return parts(log, self._asked)
 
     def _left_at(self, place: Offset) -> Snapshot:
-        """What continues at an offset: what the batch before left, or what the log before it says."""
+        """Return the checkpoint that continues at an offset: that of the batch before, or one made from the log before
+        it."""
         if self._left is not None and self._left[0] == place:
             return self._left[1]
         before = replace(self._asked.changes, stop_position=(place["file"], place["pos"]))
@@ -107,6 +120,12 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         table = self._asked.table
         return self._asked.filter if table is None else TableFilter((table,))
 
+    def _known_offset(self) -> Offset:
+        """Where the stream began, if the archive still has that file, else the beginning of the log."""
+        start = self.initialOffset()
+        has_file = any(file.name == start["file"] for file in open_archive(list(self._asked.changes.binlogs)).files)
+        return start if has_file else _BEGINNING
+
     def _log_end(self, start: Offset) -> Offset:
         """The end of the log's last whole group; `start` if there is none behind it."""
         for file in reversed(self._files_from(start)):
@@ -116,8 +135,8 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return start
 
     def _end_within(self, start: Offset, most: int) -> Offset:
-        """The end of the last group of those after `start` that take at most so many bytes together, the first one in
-        any case; `start` if there is none."""
+        """Return the end of the last group of those after `start` that take at most `most` bytes together, of the first
+        one in any case; `start` if there is none."""
         found, left = start, most
         for file in self._files_from(start):
             ends = self._ends(file, start)

@@ -29,8 +29,8 @@ _OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
 
 @dataclass(frozen=True)
 class CountTask:
-    """A split to count: of the file `uri`, whose ranges `rolled_back` do not count as they stand. Transactions before
-    `start_time`, and of other threads than these, if there are any, are left out; details are asked of the `top`
+    """A split to count: of the file `uri`, whose ranges `rolled_back` do not count unconditionally. Transactions before
+    `start_time`, and those of other threads than these, if there are any, are excluded; details are read of the `top`
     largest."""
 
     uri: str
@@ -196,7 +196,7 @@ def _summed(task: CountTask, groups: Groups, mapped: MappedFile, tables: dict[st
 
 
 def _sums(places: np.ndarray, counts: np.ndarray, n: int) -> np.ndarray:
-    """Sums of counts by place: int64[n, KINDS]. Floats are exact up to 2^53."""
+    """Sum counts by number: int64[n, KINDS]. Floats are exact up to 2^53."""
     sums: np.ndarray = np.bincount(places, counts, KINDS * n).astype(np.int64).reshape(n, KINDS)
     return sums
 

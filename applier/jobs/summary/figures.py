@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Protocol
 
+from applier.jobs.pages.diff_totals import DiffTotals
 from applier.snapshot.manifest import BinlogPosition
 
 
@@ -33,14 +34,14 @@ class RowCounts:
 
 @dataclass(frozen=True)
 class TableRows(RowCounts):
-    """What was done to a table."""
+    """Row changes of a table."""
 
     table: str = ""
 
 
 @dataclass(frozen=True)
 class TableCounts(TableRows):
-    """What was done to a table, in so many transactions; `bytes` are those of its row images.
+    """Row changes of a table, and the number of transactions; `bytes` are those of its row images.
 
     `partial_updates` are updates with JSON diffs, of so many `documents`. `bytes_saved` is how many bytes less these
     diffs take than the documents before them, of those that before-images have.
@@ -69,14 +70,14 @@ class _At:
 
 @dataclass(frozen=True)
 class TimeCounts(_At, TableRows):
-    """What was done to a table from this time on, epoch seconds, in `Summary.seconds_each` seconds."""
+    """Row changes of a table from this time on, epoch seconds, in `Summary.seconds_each` seconds."""
 
     time: int = 0
 
 
 @dataclass(frozen=True)
 class ServerCounts(RowCounts):
-    """What the transactions of a server (server_id) did."""
+    """Row changes by the transactions of a server (server_id)."""
 
     server_id: int = 0
     transactions: int = 0
@@ -84,7 +85,7 @@ class ServerCounts(RowCounts):
 
 @dataclass(frozen=True)
 class ThreadCounts(ServerCounts):
-    """What the transactions of a thread, a connection of a client, did on a server."""
+    """Row changes by the transactions of a thread, a connection of a client, on a server."""
 
     thread_id: int = 0
 
@@ -152,7 +153,7 @@ class LoggedAsStatements:
 
 
 @dataclass(frozen=True)
-class SummaryFigures:
+class SummaryFigures(DiffTotals):
     """All figures of a summary (applier.jobs.summary.result.Summary says what each is)."""
 
     files: tuple[str, ...]
@@ -195,28 +196,14 @@ class SummaryFigures:
         """`last_time` as a datetime, in UTC."""
         return None if self.last_time is None else _datetime(self.last_time)
 
-    @property
-    def partial_updates(self) -> int:
-        """Updates of all tables with JSON diffs."""
-        return sum(table.partial_updates for table in self.tables)
-
-    @property
-    def documents(self) -> int:
-        """Documents that have JSON diffs in their place."""
-        return sum(table.documents for table in self.tables)
-
-    @property
-    def bytes_saved(self) -> int:
-        """How many bytes less the diffs take than the documents before them, of those that before-images have."""
-        return sum(table.bytes_saved for table in self.tables)
-
     @cached_property
     def times(self) -> tuple[TimeCounts, ...]:
         """`by_time` of all tables together."""
         return tuple(_by_time(self.by_time, self.seconds_each))
 
     def in_steps(self, most: int) -> tuple[int, tuple[TimeCounts, ...]]:
-        """`times` in so many steps at most, for people to look at: the seconds of each, and steps without rows, too."""
+        """Return `times` in at most `most` steps, for people to look at: the seconds of each, and steps without rows,
+        too."""
         if not self.times:
             return self.seconds_each, ()
         first, last = self.times[0].time, self.times[-1].time

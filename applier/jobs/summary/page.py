@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from applier.jobs.pages.diff_totals import diff_tiles
 from applier.jobs.pages.document import Cell, card, document, facts_list, grid, statement, tiles, warnings
 from applier.jobs.pages.parts import KINDS, bar, bars, escape
 from applier.jobs.pages.timeline import Mark, Steps, small_timeline, timeline
@@ -30,10 +31,7 @@ def html_page(summary: SummaryFigures) -> str:
 
 def _tiles(summary: SummaryFigures) -> str:
     kinds = [(part.name, f"{count:,}", part.colour) for part, count in zip(KINDS, summary.rows.kinds, strict=True)]
-    partial = [("partial updates", f"{summary.partial_updates:,}", ""),
-               ("JSON documents in them", f"{summary.documents:,}", ""),
-               ("bytes saved by diffs", f"{summary.bytes_saved:,}", "")] if summary.partial_updates else []
-    return tiles([("row changes", f"{summary.rows.rows:,}", ""), *kinds, *partial,
+    return tiles([("row changes", f"{summary.rows.rows:,}", ""), *kinds, *diff_tiles(summary),
                   ("transactions", f"{summary.transactions:,}", ""), ("tables", f"{len(summary.tables):,}", "")])
 
 

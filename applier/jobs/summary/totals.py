@@ -24,7 +24,7 @@ from applier.jobs.summary.figures import (
 from applier.jobs.summary.who import KINDS, NO_THREAD, no_threads, summed, with_most_rows
 
 MOST_STEPS, MOST_ENTRIES, MOST_THREADS = 1440, 100_000, 100_000
-"""Of steps in time; of these by table; of threads, of which those with the fewest rows are forgotten."""
+"""The most steps in time; of these by table; of threads, of which those with the fewest rows are forgotten."""
 Key = TypeVar("Key")
 Counts = TypeVar("Counts", bound=TableRows)
 

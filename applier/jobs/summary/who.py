@@ -20,7 +20,7 @@ def server_ids_of(mapped: MappedFile, starts: np.ndarray) -> np.ndarray:
 
 
 def no_threads() -> np.ndarray:
-    """What `threads_of` gives for nothing."""
+    """Return the result of `threads_of` for no transactions."""
     return np.empty(0, _THREADS)
 
 
@@ -45,7 +45,7 @@ def summed(threads: np.ndarray) -> np.ndarray:
 
 
 def with_most_rows(threads: np.ndarray, most: int) -> np.ndarray:
-    """So many threads at most, those with the most rows, these first."""
+    """Return at most `most` threads, those with the most rows, in descending order."""
     rows = threads["counts"][:, :KINDS].sum(axis=1)
     found: np.ndarray = threads[np.lexsort((threads["thread_id"], threads["server_id"], -rows))[:most]]
     return found

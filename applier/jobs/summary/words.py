@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from applier.jobs.pages.diff_totals import DiffCounts
 from applier.mysql.values.time_zones import shown_with_local
 
 
@@ -13,19 +14,20 @@ def when(time: int | None) -> str:
 
 
 def label(time: int, seconds: int) -> str:
-    """The time from which on a step of so many seconds counts."""
+    """Return the label of a step of so many seconds that begins at a time."""
     return f"{datetime.fromtimestamp(time, UTC):{'%m-%d %H:%M' if seconds < 86400 else '%Y-%m-%d'}}"
 
 
 def counted(number: int, what: str) -> str:
-    """So many of something, as "1 transaction", "2,455 transactions"."""
+    """Return a number and a noun, as "1 transaction", "2,455 transactions"."""
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def partial_updates(updates: int, documents: int, saved: int) -> str:
-    """What updates with JSON diffs did; how many bytes they saved, if the log tells."""
-    how_much = f", {saved:,} bytes less than the documents before" if saved > 0 else ""
-    return f"{counted(updates, 'partial update')} with diffs of {counted(documents, 'JSON document')}{how_much}"
+def diff_text(totals: DiffCounts) -> str:
+    """Return the totals as a sentence."""
+    saved = f", {totals.bytes_saved:,} bytes less than the documents before" if totals.bytes_saved > 0 else ""
+    return f"{counted(totals.partial_updates, 'partial update')} with diffs of " \
+        f"{counted(totals.documents, 'JSON document')}{saved}"
 
 
 def length(seconds: int) -> str:
@@ -35,7 +37,7 @@ def length(seconds: int) -> str:
 
 
 def short(text: str, most: int = 200) -> str:
-    """A statement on one line, or its beginning: so many characters at most."""
+    """Return a statement on one line, or its beginning: at most `most` characters."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[:most]}…"
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from applier.binlog.archive.archive import open_archive
 from applier.errors import ApplierError, UsageError
@@ -20,6 +20,7 @@ from applier.io.ending import Ending
 from applier.io.progress import Progress, Silent
 from applier.jobs.lake.expiring import Keep, expire
 from applier.jobs.on_engine import replaying
+from applier.jobs.publish.figures import with_telemetry
 from applier.jobs.publish.job import publish_delta, publish_iceberg
 from applier.jobs.publish.result import Published
 from applier.jobs.replay.result import ReplayResult
@@ -33,16 +34,16 @@ MOST_SECONDS_OFF = 60.0
 """Between rounds that fail, at most, unless people wait longer for those that do not."""
 EXPIRES_EVERY_SECONDS = 60.0
 """Listing a lake's files costs more than a small round."""
-_WAITS_TIMES = 20
+WAITS_TIMES = 20
 """How many times as long as an expiry took the next one waits, at least."""
 
 
 @dataclass(frozen=True)
 class SyncOptions:
-    """What to follow: `replay` has the archive and the lake, `every` is how many seconds lie between looks, `keep` what
-    stays of the lake's versions, None: all. A version is published in a catalog of Iceberg, whose own files go to
-    `warehouse`, and as Delta's tables below a directory, with change data if it is wanted, where these are given.
-    `until_now`: end after one round. `health`: files (health.py)."""
+    """What to follow: `replay` has the archive and the lake, `every` is the interval between looks in seconds, `keep`
+    the versions of the lake that stay, None: all. A version is published in a catalog of Iceberg, whose own files go to
+    `warehouse`, and as Delta's tables below a directory, with change data if wanted, if these are given. `until_now`:
+    end after one round. `metrics`: files (health.py)."""
 
     replay: ReplayOptions
     every: float = 10.0
@@ -52,7 +53,7 @@ class SyncOptions:
     delta: str | None = None
     change_data: bool = False
     until_now: bool = False
-    health: tuple[str, ...] = field(default=())
+    metrics: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.replay.lake:
@@ -71,10 +72,10 @@ class SyncOptions:
 def sync(options: SyncOptions, ending: Ending, progress: Progress | None = None) -> Generator[Round]:
     """Follow the archive until `ending` is asked for; yields each round that did something, or failed.
 
-    Raises what no later round could mend: ReplayStopped where a replica would stop, SchemaError, UsageError; and when
-    it ends after a round that failed, that round's error.
+    Raises errors that no later round could resolve: ReplayStopped where a replica would stop, SchemaError, UsageError;
+    and when it ends after a round that failed, that round's error.
     """
-    follower, health = _Follower(options, progress or Silent()), Health(options.health)
+    follower, health = _Follower(options, progress or Silent()), Health(str(options.replay.lake), options.metrics)
     failed = 0
     while True:
         done = follower.round()
@@ -98,11 +99,11 @@ def _lasts(error: ApplierError) -> bool:
 
 
 Listing = tuple[tuple[str, int, int], ...]
-"""Each file's place, size and time of change."""
+"""Each file's path, size and time of change."""
 
 
 class _Follower:
-    """Does rounds, and knows what was seen and published since the start."""
+    """Does rounds, and remembers what it saw and published since the start."""
 
     def __init__(self, options: SyncOptions, progress: Progress) -> None:
         self._options, self._progress = options, progress
@@ -113,7 +114,7 @@ class _Follower:
         self._stands = Round()
 
     def round(self) -> Round | None:
-        """One round; None if there was nothing to do. What fails is in the round."""
+        """Do one round; None if there was nothing to do. The round has the error if it failed."""
         began, result, errors = time.perf_counter(), None, list[ApplierError]()
         published: list[Published] = []
         expired = 0
@@ -145,7 +146,8 @@ class _Follower:
             return done
         return replace(done, is_new=True, changes=result.changes, notes=result.notes,
                        files_written=sum(table.files_written for table in result.tables),
-                       files_kept=sum(table.files_carried for table in result.tables))
+                       files_kept=sum(table.files_carried for table in result.tables),
+                       bytes_written=sum(table.bytes_written for table in result.tables))
 
     def _replay(self) -> ReplayResult | None:
         """Make the next version if the archive has anything new; None if it has not."""
@@ -171,10 +173,15 @@ class _Follower:
 
     def _formats(self) -> Sequence[tuple[str, Callable[[str], Published]]]:
         options, found = self._options, list[tuple[str, Callable[[str], Published]]]()
+        lineage = options.replay.lineage
         if (catalog := options.iceberg) is not None:
-            found.append(("iceberg", lambda uri: publish_iceberg(uri, catalog, options.warehouse)))
+            found.append(("iceberg", lambda uri: with_telemetry(
+                lambda: publish_iceberg(uri, catalog, options.warehouse), uri, catalog, in_folders=False,
+                lineage=lineage)))
         if (root := options.delta) is not None:
-            found.append(("delta", lambda uri: publish_delta(uri, root, change_data=options.change_data)))
+            found.append(("delta", lambda uri: with_telemetry(
+                lambda: publish_delta(uri, root, change_data=options.change_data), uri, root, in_folders=True,
+                lineage=lineage)))
         return found
 
     def _expire(self) -> int:
@@ -186,9 +193,9 @@ class _Follower:
             return len(expire(self._lake, self._options.keep, strays=is_first).versions)
         finally:
             took = time.monotonic() - began
-            self._expires_after = began + took + max(EXPIRES_EVERY_SECONDS, _WAITS_TIMES * took)
+            self._expires_after = began + took + max(EXPIRES_EVERY_SECONDS, WAITS_TIMES * took)
 
 
 def _listing(binlogs: Sequence[str]) -> Listing:
-    """What the archive has now. Raises ArchiveError, and UsageError where its order is not clear."""
+    """List the archive's files. Raises ArchiveError, and UsageError if their order is not clear."""
     return tuple((file.uri, file.size, file.changed) for file in open_archive(binlogs, with_gap=True).files)

@@ -8,18 +8,19 @@ from typing import Any
 from applier.binlog.locating.place import Executed, Timed
 from applier.errors import ApplierError
 from applier.jobs.publish.result import Published
+from applier.jobs.telemetry.figures import error_document
 
 
 @dataclass(frozen=True, kw_only=True)
 class Round(Timed, Executed):
-    """One round: where the lake stands after it, at version 0 while it has none, whether it made that version, and what
-    was done to get there.
+    """One round: the lake's position after it, at version 0 while it has none, whether it made that version, and the
+    work.
 
     `timestamp` is when the last event group of the version was written, in seconds since 1970; `lag` how long after
     that the round ended, in seconds, 0 where the archive had nothing new, None without a timestamp. `files_written` are
-    those of tables. `published` has an entry for each format that was brought to this version. `expired` is how many
-    versions went. `seconds` is the time that the round took. Of a round that failed, `error` is why: what it was after
-    is done by a later one.
+    those of tables, of `bytes_written`. `published` has an entry for each format that was brought to this version.
+    `expired` is how many versions were removed. `seconds` is the time that the round took. `error` is the error of a
+    failed round: a later one repeats its work.
     """
 
     version: int = 0
@@ -30,6 +31,7 @@ class Round(Timed, Executed):
     changes: int = 0
     files_written: int = 0
     files_kept: int = 0
+    bytes_written: int = 0
     published: tuple[Published, ...] = ()
     expired: int = 0
     seconds: float = 0.0
@@ -39,13 +41,12 @@ class Round(Timed, Executed):
 
     def document(self) -> dict[str, Any]:
         """The round as JSON."""
-        error = self.error
         return {
             "version": self.version, "position": self.position, "gtid_set": self.gtid_set, "timestamp": self.timestamp,
             "changes": self.changes, "files_written": self.files_written, "files_kept": self.files_kept,
+            "bytes_written": self.bytes_written,
             "published": [published.catalog for published in self.published], "expired": self.expired,
             "seconds": round(self.seconds, 3), "lag": None if self.lag is None else round(self.lag, 3),
             "notes": list(self.notes),
-            "error": None if error is None else {"message": str(error), "exit_code": error.exit_code,
-                                                 "errno": error.mysql_errno, **error.where},
+            "error": None if self.error is None else error_document(self.error),
         }

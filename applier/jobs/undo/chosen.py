@@ -37,11 +37,11 @@ _SPLIT_BYTES = 64 << 10
 
 @dataclass(frozen=True)
 class Chosen:
-    """How many transactions are chosen, the GTIDs ("" for one without) and times of the first and the last one; the
-    lowest commit version; which groups these are; the tables that may be changed by them; where statements took rows
-    away, of these or others; the tables that the log divides in another way; all definitions that there are where the
-    log ends; the default character sets of databases, of dropped ones as they were; what is no table, of all the log
-    and what they dropped; and notes for the user."""
+    """The number of chosen transactions, the GTIDs ("" for one without) and times of the first and the last one; the
+    lowest commit version; the chosen groups; the tables that they may change; the statements that removed rows, of
+    these or others; the tables that the log divides into other partitions; all definitions at the end of the log; the
+    default character sets of databases, of dropped ones before that; the objects other than tables, of all the log and
+    those that were dropped; and notes for the user."""
 
     count: int
     gtids: tuple[str, str]
@@ -93,7 +93,7 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
 
 
 def _notes(wanted: WantedGroups, count: int) -> tuple[str, ...]:
-    """What people have to know of the choice."""
+    """Return notes for the user about the choice."""
     is_part = wanted.threads or wanted.within != ALL_COMMITS
     missing = 0 if wanted.gtids is None or is_part else wanted.gtids.count - count
     return (f"{missing:,} of the GTIDs to undo are not in this part of the log",) if missing > 0 else ()
@@ -149,8 +149,8 @@ def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilte
 
 def _tables(log: ChangeLog, history: SchemaHistory, filter: TableFilter,
             found: dict[int, FileGroups], lost: Losses) -> tuple[TableName, ...]:
-    """The tables that rows events of the groups may be of, those that foreign keys connect to them, and those of which
-    a statement among them took rows away."""
+    """Return the tables that the groups' rows events may be about, those that foreign keys connect to them, and those
+    from which one of their statements removed rows."""
     names = {name for name, ends in lost.items()
              if any(number in found and found[number].are_wanted(np.array([end - 1]))[0] for number, end in ends)}
     for number, groups in found.items():

@@ -92,7 +92,7 @@ def undo(options: UndoOptions, log: ChangeLog, progress: Progress | None = None)
 
 
 def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, progress: Progress) -> list[TableUndo]:
-    """What is to be done in each table. Raises UndoRefused."""
+    """Return the undo of each table. Raises UndoRefused."""
     rows, commits, names = dict[TableName, RowsToUndo](), Commits(), list(found.tables)
     progress.phase("undo", 0, "tables")
     while names:

@@ -27,8 +27,8 @@ _AT_ONCE = 1 << 20
 
 
 class LaterChanges:
-    """What others did since to n chains, whose last commits by others it moves on: numbers of `reasons` in `why`;
-    whether that was `not_to_the_row` itself, which stayed what it was or was not there; and whether another row `has`
+    """The changes by others to n chains since then, whose last commits by others it advances: numbers of `reasons` in
+    `why`; whether that was `not_to_the_row` itself, which is unchanged or did not exist; and whether another row `has`
     its key now (bool[n] each)."""
 
     def __init__(self, table: TracedTable, chains: Chains) -> None:

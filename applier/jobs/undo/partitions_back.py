@@ -23,8 +23,8 @@ from applier.schema.partitions import DEFAULT, Partition, Partitioning
 
 def with_partitions_back(definition: TableDefinition,
                          losses: Sequence[LossSince]) -> tuple[TableDefinition, tuple[str, ...]]:
-    """A table as it is and the statements since, in their order. Raises SchemaError where the others have divided it so
-    that a partition has no place."""
+    """Return a table's current definition, and the statements since, in their order. Raises SchemaError if the others
+    have divided it so that a partition does not fit."""
     found, dropped_later = list[str](), set[str]()
     for since in reversed(losses):
         names = {folded(one.name) for one in since.loss.dropped}
@@ -40,7 +40,8 @@ def with_partitions_back(definition: TableDefinition,
 
 
 def otherwise(loss: Loss, before: Sequence[LossSince]) -> Loss:
-    """What a statement would have taken away, had chosen ones before it dropped no partitions. Raises as above."""
+    """Return the rows that a statement would have removed if chosen ones had not dropped partitions before. Raises as
+    above."""
     if loss.part is None or not any(since.is_chosen and since.loss.dropped for since in before):
         return loss
     definition, _ = with_partitions_back(loss.definition, before)

@@ -1,5 +1,5 @@
-"""The proof: the undo as events is read back, and applied to the rows as the log leaves them; the result must be the
-rows as they were before the transactions.
+"""The proof: the undo as events is read back, and applied to the rows at the end of the log; the result must be the
+rows before the transactions.
 
 The events go through the bytes of a file and the decoder of logs.
 """
@@ -64,7 +64,7 @@ def proof(tables: Sequence[TableUndo], log: str, folder: Path, on_conflict: str)
 
 
 def _in_which(tables: Sequence[TableUndo], on_conflict: str) -> str:
-    """In which columns rows are as they were."""
+    """Return the columns in which rows are as before."""
     partly = sum(one.partly for one in tables)
     known = " that the log has" * any(one.unknown is not None for one in tables)
     if not partly:
@@ -77,7 +77,7 @@ def _in_which(tables: Sequence[TableUndo], on_conflict: str) -> str:
 
 
 def _live(log: ChangeLog, definition: TableDefinition) -> str:
-    """What a table is where a log ends, as SQL."""
+    """Return the definition of a table at the end of a log, as SQL."""
     return next((one.to_sql() for one in log.history(EVERYTHING).definitions()
                  if (one.database, one.name) == (definition.database, definition.name)), "")
 

@@ -13,7 +13,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class UndoneTable:
-    """What is undone of one table."""
+    """The undo of one table."""
 
     name: str
     """ "db.table"."""
@@ -24,11 +24,11 @@ class UndoneTable:
     updated: int
     """Rows that get values back."""
     recreated: bool
-    """Whether the table is made first, since it is not there."""
+    """Whether the table is created first, since it does not exist."""
     partitions: tuple[str, ...]
     """The statements that make partitions again which were dropped."""
     same: int
-    """Rows that the transactions changed, and that are now as they were before."""
+    """Rows that the transactions changed, and that are now the same as before."""
     partly: int
     """Rows that others have changed since, and that are undone anyway: all of them, or in other columns."""
     in_conflict: int
@@ -46,12 +46,12 @@ class UndoneTable:
 
 @dataclass(frozen=True)
 class Undone:
-    """What an undo does."""
+    """The contents of an undo."""
 
     output: str
     """The file."""
     format: str
-    """What it is: sql, or binlog."""
+    """The form: sql, or binlog."""
     transactions: int
     """How many transactions are taken back."""
     gtids: tuple[str, str]
@@ -70,9 +70,9 @@ class Undone:
     checks: tuple[tuple[str, int], ...]
     """SELECTs of a number for the server, afterwards, with what it is to be if nothing else is written meanwhile."""
     proof: tuple[str, ...]
-    """What was computed to show that it is right, one line each."""
+    """The checks that it is correct, one line each."""
     notes: tuple[str, ...]
-    """What people have to know, one line each."""
+    """Notes for the user, one line each."""
     lost_objects: tuple[StoredObject, ...] = ()
     """Triggers, views, routines and events that the transactions dropped, which are not made again: `statements` are
     those that made them."""
@@ -89,7 +89,7 @@ class Undone:
 
 
 def transactions_text(count: int, gtids: tuple[str, str], times: tuple[datetime, datetime]) -> str:
-    """So many transactions, with the GTIDs and times of the first and the last one, for people."""
+    """Return a number of transactions, with the GTIDs and times of the first and the last one, for people."""
     named = " to ".join(dict.fromkeys(gtid for gtid in gtids if gtid))
     when = " to ".join(dict.fromkeys(f"{time:%Y-%m-%d %H:%M:%S}Z" for time in times))
     return f"{count:,} transaction{'s' * (count != 1)}, {f'{named}, ' if named else ''}of {when}"

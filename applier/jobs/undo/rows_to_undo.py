@@ -26,14 +26,14 @@ from applier.schema.table_parts import Column
 
 class RowsToUndo:
     """The chains of a table, of rows for which `where` is true; its `definition` then, and the statements that make
-    dropped `partitions` again; which of them are `undone` (bool[n]), and, of the
-    others, what is in the way: numbers in `reasons`, and the commits `by` which it came there (NEVER: it is a row of
-    the undo itself). Of some, another row `has_key` now (bool[n]).
+    dropped `partitions` again; which of them are `undone` (bool[n]), and, for the others, why not: numbers in
+    `reasons`, and the commits `by` which that came about (NEVER: a row of the undo itself). For some, another row
+    `has_key` now (bool[n]).
 
-    Of rows that others have changed since, what `on_conflict` says: all is undone with FORCE, and with OF_COLUMNS all
-    but the columns that they changed, which `kept` has (bool[n, columns]; None: of no row). `partly` are those which
-    are undone although others have changed them, and `given` the values of columns that follow a parent's row, in
-    place of those before (by name: bool[n], and n values).
+    Rows that others have changed since are undone as `on_conflict` says: whole with FORCE, and with OF_COLUMNS without
+    the columns that they changed, which are in `kept` (bool[n, columns]; None: of no row). `partly` are those that are
+    undone although others have changed them, and `given` the values of columns that follow a parent's row, instead of
+    the previous ones (by name: bool[n], and n values).
     """
 
     def __init__(self, table: TracedTable, on_conflict: str, where: str | None = None) -> None:
@@ -61,8 +61,8 @@ class RowsToUndo:
         self.by = np.where(self.undone, NEVER, self.chains.last_later)
 
     def _would_be_lost(self, loss: Loss, n_units: int) -> np.ndarray:
-        """The chains whose rows others would have taken away, as they were before the chosen steps, which are in the
-        first units: bool[n]."""
+        """Return the chains whose rows, as before the chosen steps, others would have removed; they are in the first
+        units: bool[n]."""
         found = self.chains
         lost = (found.before >= 0) & (found.before_units < n_units)
         which = np.flatnonzero(lost)
@@ -102,7 +102,7 @@ class RowsToUndo:
         return found
 
     def with_given(self, which: np.ndarray, names: Sequence[str], values: list[pa.Array]) -> list[pa.Array]:
-        """Return the values before of these chains, by their numbers, with those that are given in their place."""
+        """Return the previous values of these chains, by their numbers, with the given ones in their place."""
         return [pc.if_else(pa.array(self.given[name][0][which]), self.given[name][1].take(pa.array(which)), array)
                 if name in self.given else array for name, array in zip(names, values, strict=True)]
 
@@ -116,7 +116,7 @@ class RowsToUndo:
 
     @property
     def others(self) -> np.ndarray:
-        """The steps that made rows which are there now, and stay: of rows that are not undone."""
+        """Return the steps that made existing rows that stay: of rows that are not undone."""
         steps, chain = self.chains.steps, self.chains.of_step
         of_undone = np.zeros(len(steps), np.bool_)
         of_undone[chain >= 0] = self.undone[chain[chain >= 0]]
@@ -124,5 +124,5 @@ class RowsToUndo:
 
     @property
     def back(self) -> np.ndarray:
-        """The chains whose rows are there again, or differently."""
+        """Return the chains whose rows exist again, or differently."""
         return np.flatnonzero(self.undone & (self.chains.before >= 0))

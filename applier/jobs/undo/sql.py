@@ -17,7 +17,7 @@ _FIRST = "-- Tables and partitions that are not there; an error further down lea
 
 
 def guards(tables: Sequence[TableUndo], definitions: Sequence[TableDefinition], *, checks_off: bool) -> list[Guard]:
-    """What has to hold before rows change, given all definitions that the log has."""
+    """Return the conditions that must hold before rows change, given all definitions that the log has."""
     parents = [(one.definition.database, one.definition.name) for one in tables if one.deleted or one.updated]
     return [*no_other_children(parents, definitions, checks_off=checks_off)]
 

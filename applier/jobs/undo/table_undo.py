@@ -1,4 +1,4 @@
-"""The undo of one table's rows: each row as it is now, and as it will be restored."""
+"""The undo of one table's rows: each row now, and as it will be restored."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TableUndo:
         return self.inserted + self.deleted + self.updated
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows as differences; those of which the same columns are unknown together."""
+        """Yield the rows as differences; those with the same unknown columns together."""
         done = 0
         with pa.memory_map(str(self.file)) as source:
             for batch in pa.ipc.open_stream(source):
@@ -81,7 +81,7 @@ class TableUndo:
 
 
 def undo_table(rows: RowsToUndo, file: Path, databases: Mapping[str, Charset]) -> TableUndo:
-    """Write what is to be done to a file; `databases` are the default character sets of databases."""
+    """Write the undo of a table to a file; `databases` are the default character sets of databases."""
     table, undone, key = rows.table, rows.undone, table_key(rows.table.definition)
     names = () if key is None else key.names
     counts, all_anew = np.zeros(4, np.int64), 0
@@ -126,7 +126,7 @@ def _differences(rows: RowsToUndo, differences: Differences, *,
             unequal &= ~rows.kept[chains]
             before = _with(now, before, unequal)
         which = np.flatnonzero(unequal.any(axis=1))
-        if documents.any():  # rows with the same ones together, as they are written
+        if documents.any():  # rows with the same ones together, in the order of writing
             which = which[np.lexsort(unequal[which][:, documents].T[::-1])]
         if len(which):
             changed, pair = unequal[which], np.array([[PREIMAGE], [POSTIMAGE]])
@@ -143,7 +143,7 @@ _Rows: TypeAlias = pa.RecordBatch | None
 
 
 def _pairs(rows: RowsToUndo) -> Iterator[tuple[np.ndarray, _Rows, _Rows]]:
-    """Chains, and their rows now and before, of which one may be missing."""
+    """Yield chains, and their rows now and before, one of which may be missing."""
     found, undone = rows.chains, rows.undone
     has_now, has_before, same_unit = found.now >= 0, found.before >= 0, found.now_units == found.before_units
     both = undone & has_now & has_before & same_unit
@@ -162,7 +162,7 @@ def _pairs(rows: RowsToUndo) -> Iterator[tuple[np.ndarray, _Rows, _Rows]]:
 
 
 def _with(now: pa.RecordBatch, before: pa.RecordBatch, which: np.ndarray) -> pa.RecordBatch:
-    """Rows as they are now, with the values before in these places: bool[rows, columns]."""
+    """Return the current rows, with the previous values in these columns: bool[rows, columns]."""
     arrays = [pc.if_else(pa.array(which[:, number]), old, new) if which[:, number].any() else new
               for number, (old, new) in enumerate(zip(before.columns, now.columns, strict=True))]
     return pa.RecordBatch.from_arrays(arrays, schema=now.schema)

@@ -1,8 +1,8 @@
 """Which values of an undo are not in the log: a row that is older than the log is known by its first before-image,
-which may lack columns (binlog_row_image=MINIMAL, NOBLOB).
+which may have missing columns (binlog_row_image=MINIMAL, NOBLOB).
 
-Everything is computed twice, with NULL and with made-up values for what is unknown: what is the same both times does
-not depend on it. Old values must be known; a row is found by the columns that are known.
+Everything is computed twice, with NULL and with made-up values for unknown ones: a result that is the same both times
+does not depend on them. Old values must be known; a row is found by the columns that are known.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _HINT = ("logs with binlog_row_image=MINIMAL or NOBLOB do not have the old value
 
 
 def with_known(tables: Sequence[TableUndo], make_others: Callable[[], Sequence[TableUndo]]) -> list[TableUndo]:
-    """Return the first of two undos of the same transactions, with what is unknown of its rows. Raises UnsupportedEvent
-    where more than what finds rows is unknown."""
+    """Return the first of two undos of the same transactions, marked with the unknown values of its rows. Raises
+    UnsupportedEvent if more is unknown than the columns that find rows."""
     try:
         others = make_others()
     except (UndoRefused, ReplayStopped):  # made-up values are in each other's way, or in that of others
@@ -37,7 +37,7 @@ def with_known(tables: Sequence[TableUndo], make_others: Callable[[], Sequence[T
 
 
 def check_format(tables: Sequence[TableUndo], form: str) -> None:
-    """Raise UsageError for events of rows of which something is unknown."""
+    """Raise UsageError for events of rows with unknown values."""
     for one in tables:
         if form == "binlog" and one.unknown is not None:
             raise UsageError("the log does not have all columns of the rows that change, and events have whole rows",
@@ -59,7 +59,7 @@ def notes_on_unknown(tables: Sequence[TableUndo]) -> list[str]:
 
 
 def _unknown(one: TableUndo, other: TableUndo) -> np.ndarray | None:
-    """Which stored columns of which rows are unknown, bool[rows, columns]; None if all are known."""
+    """Return which stored columns of which rows are unknown, bool[rows, columns]; None if all are known."""
     if (one.inserted, one.deleted, one.updated) != (other.inserted, other.deleted, other.updated):
         raise _depends(one)
     if not one.rows:
@@ -84,7 +84,7 @@ def _unknown(one: TableUndo, other: TableUndo) -> np.ndarray | None:
         raise UnsupportedEvent(f"the log does not say what column {columns[number]} of row {named} was before",
                                table=one.definition.full_name, hint=_HINT)
     after = np.flatnonzero(kinds == POSTIMAGE)
-    unequal[after] = unequal[after - 1]  # the same row, as it is now
+    unequal[after] = unequal[after - 1]  # the same row, in its current form
     return unequal
 
 

@@ -20,7 +20,7 @@ _FIXED = 5
 
 @dataclass(frozen=True)
 class RowHashes:
-    """Rows by their keys (pa.string(), n), and what is made of each value: uint64[columns, n]."""
+    """Rows by their keys (pa.string(), n), and the hash of each value: uint64[columns, n]."""
 
     keys: pa.Array
     hashes: np.ndarray
@@ -33,9 +33,8 @@ class RowHashes:
 
 @dataclass
 class Answers:
-    """What a server answered: `position`, its GTID set, None if that was not asked for; sums of ranges and rows of
-    ranges, by a table's name and the number of the range. Without rows a range has no sums. `ended`: all sums were
-    printed."""
+    """A server's answers: `position`, its GTID set, None if it was not requested; sums of ranges and rows of ranges, by
+    a table's name and the number of the range. Without rows a range has no sums. `ended`: all sums were printed."""
 
     position: str | None = None
     ended: bool = False

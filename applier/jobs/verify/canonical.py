@@ -33,8 +33,8 @@ _DOUBLE = 8
 
 @dataclass(frozen=True)
 class Hashed:
-    """What is hashed of a column: value i is data[offsets[i]:offsets[i + 1] - cut] (int64[n + 1], uint8), and NULL
-    where nulls[i] is 1 (uint8[n])."""
+    """The hashed bytes of a column: value i is data[offsets[i]:offsets[i + 1] - cut] (int64[n + 1], uint8), and NULL if
+    nulls[i] is 1 (uint8[n])."""
 
     offsets: np.ndarray
     data: np.ndarray
@@ -43,7 +43,7 @@ class Hashed:
 
 
 def hashed(column: Column, values: pa.Array) -> Hashed:
-    """What is hashed of values of `arrow_type(column.type)`."""
+    """Return the bytes to hash for values of `arrow_type(column.type)`."""
     family = column.type.entry.family
     nulls = values.is_null().cast(pa.uint8()).to_numpy(zero_copy_only=False)
     if family is Family.FLOATING:
@@ -53,7 +53,7 @@ def hashed(column: Column, values: pa.Array) -> Hashed:
 
 
 def canonical_bytes(column: Column, values: pa.Array) -> pa.Array:
-    """What is hashed of values, as pa.binary()."""
+    """Return the bytes to hash for values, as pa.binary()."""
     cells = hashed(column, values)
     found = beside(values, pa.binary(), cells.offsets, cells.data)
     return pc.binary_slice(found, 0, -cells.cut) if cells.cut else found
@@ -102,7 +102,7 @@ def _cut(kind: ColumnType) -> int:
 
 
 def sql_value(column: Column) -> str:
-    """The expression of what is hashed of a column."""
+    """Return the expression of the bytes to hash for a column."""
     return AS_SQL[column.type.entry.family](quote_name(column.name), column.type)
 
 

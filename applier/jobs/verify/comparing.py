@@ -21,9 +21,9 @@ _NOTHING = RangeSums(0, 0, ())
 
 def compare_with_answers(plan: ComparisonPlan, sources: Sequence[str], rows: int = 20,
                          progress: Progress | None = None) -> ServerComparison:
-    """Compare a snapshot with what a client printed: to files, or to stdin ("-"), sums in one and rows of ranges, so
-    far as these were asked for, in another. Of each table that differs, so many rows are named. Raises UsageError for
-    an answer that is no answer or incomplete, SnapshotError for a file of the snapshot that is missing or damaged."""
+    """Compare a snapshot with a client's output: in files, or on stdin ("-"), sums in one and rows of ranges, as far as
+    these were requested, in another. At most `rows` rows of each differing table are named. Raises UsageError for a
+    file that is not an answer, or incomplete, SnapshotError for a file of the snapshot that is missing or damaged."""
     answers = Answers()
     for source in sources:
         read = parse(plan, _text(source), source)
@@ -52,7 +52,7 @@ def compare(plan: ComparisonPlan, sums: dict[str, TableSums], answers: Answers) 
 
 
 def _different(table: ComparedTable, here: TableSums, answers: Answers) -> DifferentTable | None:
-    """What differs of a table; None if nothing does."""
+    """Return the differences of a table; None if there are none."""
     there = {number: answers.sums.get((table.full_name, number)) for number in range(table.ranges)}
     if table.buckets < 2 and not any(there.values()):
         return DifferentTable(table, (), answered=False)
@@ -70,7 +70,7 @@ def _range(table: ComparedTable, number: int, here: RangeSums, there: RangeSums)
 
 def _known_rows(plan: ComparisonPlan, sums: TableSums, table: DifferentTable, answers: Answers
                 ) -> Iterator[DifferentRow]:
-    """Rows of those ranges whose rows were asked for, and of those that have none there."""
+    """Yield rows of those ranges whose rows were requested, and of those that have none there."""
     for part in table.ranges:
         none = RowHashes.none(table.table) if not part.rows_there else None
         asked = answers.rows.get((table.full_name, part.number), none)

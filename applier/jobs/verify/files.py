@@ -89,7 +89,7 @@ def verify(uri: str, progress: Progress | None = None) -> Verified:
 
 
 def _shard_complaint(files: ShardedFiles) -> str:
-    """What is wrong with a shard; "" if nothing is."""
+    """Return the damage of a shard; "" for none."""
     try:
         columns_of(files)
     except SnapshotError as error:
@@ -112,7 +112,7 @@ def _files(snapshot: Snapshot, shards: Mapping[Shard, str]) -> Iterator[tuple[Fi
 
 def _complaint(filesystem: fs.FileSystem, root: str, root_uri: str, file: FileEntry | OtherFile,
                order: _Sorted | None) -> str:
-    """What is wrong with a file; "" if nothing is."""
+    """Return the damage of a file; "" for none."""
     path = f"{root}/{file.path}"
     try:
         with reading(path):
@@ -164,8 +164,8 @@ def _shown(key: int | bytes | None) -> str:
 
 def _unexpected(filesystem: fs.FileSystem, root: str, snapshot: Snapshot, named: set[str],
                 shards: Mapping[Shard, str]) -> Iterator[str]:
-    """A line for each file that exists and that nothing names. What a shard with a complaint names is unknown, so
-    there is none for its folder. Files of late attempts are hidden from readers, and no fault."""
+    """Yield a line for each file that exists but is not listed. The files that a damaged shard lists are unknown, so
+    there is no line for its folder. Files of late attempts are hidden from readers, and are not an error."""
     folder = root if snapshot.lake is None else location.resolve(snapshot.uri)[1]  # a lake has other versions' files
     own = folder.removeprefix(root).lstrip("/")
     named = named | {join(own, MANIFEST), MARKER} | {shard.path for shard in shards}

@@ -35,9 +35,9 @@ Leading = Callable[[Snapshot, ServerPosition], Snapshot]
 
 def compare_live(snapshot: Snapshot, server: Server, lead: Leading | None, filter: TableFilter, hash: Hash, rows: int,
                  progress: Progress, *, for_repair: bool = False) -> ServerComparison:
-    """Compare a snapshot with a server; `lead` makes one at a later position of it. Of each table that differs, so many
-    rows are shown; with `for_repair`, the values of all rows that differ are fetched. Raises UsageError where the two
-    cannot be at one position, or the server cannot be asked."""
+    """Compare a snapshot with a server; `lead` makes one at a later position of it. At most `rows` rows of each
+    differing table are shown; with `for_repair`, the values of all differing rows are fetched. Raises UsageError if the
+    two cannot be at one position, or the server cannot be queried."""
     if snapshot.position.flavour not in (server.flavour, "unknown"):
         raise UsageError(f"the snapshot is of {snapshot.position.flavour}, the server is of {server.flavour}",
                          file=snapshot.uri, hint="compare a snapshot with a server of its own kind")
@@ -80,8 +80,8 @@ def is_at(position: BinlogPosition, server: ServerPosition) -> bool:
 
 
 def _ahead(position: BinlogPosition, server: ServerPosition) -> str:
-    """What the snapshot has and the server lacks, as text. Where a MariaDB domain stands at groups of two servers, only
-    the log tells which came first."""
+    """Return the transactions that the snapshot has and the server does not have, as text. If a MariaDB domain is at
+    groups of two servers, only the log tells which came first."""
     if position.gtid_set and server.gtid_set:
         held, known = GtidSet.parse(position.gtid_set), GtidSet.parse(server.gtid_set)
         missing = held.subtract(known)

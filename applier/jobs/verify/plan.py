@@ -42,15 +42,15 @@ from keysearch.keybytes import int_key
 RANGE_ROWS = 100_000
 """About as many rows as a range has."""
 _FINE = 2
-"""By integers, ranges may have so many times as many rows as they should: many rows may have the same one."""
+"""By integers, ranges may have this many times as many rows as they should: many rows may have the same value."""
 _SIGN = 1 << 63
 Hash = Literal["crc32", "sha2"]
 
 
 @dataclass(frozen=True)
 class ComparedTable:
-    """A table, and its ranges: divided before the rows that have `bounds` in the first column of the key (as
-    `int_key` has them), or in so many `buckets`, if there are more than one."""
+    """A table, and its ranges: divided before the rows that have `bounds` in the first column of the key (in the form
+    of `int_key`), or into `buckets` buckets, if there are more than one."""
 
     entry: TableEntry
     definition: TableDefinition
@@ -65,7 +65,7 @@ class ComparedTable:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """What is compared: the columns that a snapshot stores."""
+        """The compared columns: those that a snapshot stores."""
         return self.definition.stored_columns
 
     @cached_property
@@ -121,12 +121,12 @@ class ComparedTable:
         return f"({' + '.join(parts)}) % {self.buckets}"
 
     def value_hash(self, number: int) -> str:
-        """What is made of a column's value, as SQL: of NULL 0, else a number above."""
+        """Return the hash of a column's value, as SQL: for NULL 0, else a number above."""
         return f"IFNULL({_hash(sql_value(self.columns[number]), self.hash)} + 1, 0)"
 
     @cached_property
     def row_hash(self) -> str:
-        """What is made of a row, as SQL."""
+        """Return the hash of a row, as SQL."""
         values = ", ".join(map(self.value_hash, range(len(self.columns))))
         return _hash(f"CONCAT_WS(',', {values})", self.hash)
 
@@ -139,14 +139,14 @@ def _hash(value: str, kind: Hash) -> str:
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """The tables of a snapshot, as they are to be compared."""
+    """The plan of a comparison: the tables of a snapshot."""
 
     snapshot: Snapshot
     tables: tuple[ComparedTable, ...]
 
     @cached_property
     def tag(self) -> str:
-        """What the server's answers to these statements begin with, and to no others."""
+        """The beginning of the server's answers to these statements, and of no others."""
         text = "\n".join(f"{table.label} {table.bounds} {table.buckets} {table.row_hash}" for table in self.tables)
         return "applier-" + hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -180,7 +180,7 @@ def _bounds(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition) 
     firsts = np.cumsum([0, *(file.rows for file in entry.files)])
 
     def picked(numbered: tuple[int, FileEntry]) -> list[int]:
-        """The values in every so many rows of the table that are in a file."""
+        """Return the values of every nth row of the table that are in a file."""
         first, file = numbered
         found: list[int] = []
         if isinstance(file, MergedFile):

@@ -18,7 +18,7 @@ from applier.jobs.verify.plan import ComparedTable, ComparisonPlan
 from applier.schema.table_parts import Column
 
 _AT_ONCE = 100
-"""So many ranges of a table are asked for their rows at once."""
+"""The number of ranges of a table whose rows are requested at once."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class DifferentRow:
 
 @dataclass(frozen=True)
 class DifferentTable:
-    """A table that is not the same. `answered` is False if the server did not report it. `rows` are rows that
-    differ, the first ones, if they were asked for."""
+    """A table that is not the same. `answered` is False if the server did not report it. `rows` are the first differing
+    rows, if they were requested."""
 
     table: ComparedTable
     ranges: tuple[DifferentRange, ...]
@@ -80,7 +80,7 @@ class DifferentTable:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """What was compared."""
+        """The compared columns."""
         return self.table.columns
 
 
@@ -97,11 +97,11 @@ class ServerComparison:
     different: tuple[DifferentTable, ...]
     plan: ComparisonPlan = field(repr=False)
     differences: Compared | None = field(default=None, repr=False)
-    """All rows that differ, as those before and after a repair of the server, if they were asked for."""
+    """All differing rows, before and after a repair of the server, if they were requested."""
 
     @property
     def same(self) -> bool:
-        """Whether all rows of all tables are the same."""
+        """True if all rows of all tables are the same."""
         return not self.different
 
     @cached_property
@@ -110,7 +110,8 @@ class ServerComparison:
         return {table.full_name: table for table in self.different}
 
     def repair(self) -> Repair:
-        """What makes the server's rows those of the snapshot. Raises UsageError where the rows were not asked for."""
+        """Return the repair that turns the server's rows into those of the snapshot. Raises UsageError if the rows were
+        not requested."""
         if self.differences is None:
             raise UsageError("the values of the rows that differ were not read from the server",
                              hint="compare with for_repair=True")

@@ -30,7 +30,7 @@ from applier.mysql.types import arrow_type
 
 
 def row_differences(found: ServerComparison, sums: dict[str, TableSums], there: ServerRows) -> Compared:
-    """What differs, where the server's rows are those before and the snapshot's those after. Raises as Server does, and
+    """Return the differences: the server's rows are before, and the snapshot's after. Raises as Server does, and
     SnapshotError as `read_batches` does."""
     folder = TemporaryDirectory(prefix="applier-verify-", ignore_cleanup_errors=True)
     tables = {}
@@ -43,7 +43,7 @@ def row_differences(found: ServerComparison, sums: dict[str, TableSums], there: 
 
 def _table(table: ComparedTable, different: DifferentTable | None, sums: TableSums, there: ServerRows, path: Path,
            folder: TemporaryDirectory[str]) -> TableDiff:
-    """What differs of a table, in a file at `path`, which `folder` keeps as long as somebody may ask for rows."""
+    """Return the differences of a table, in a file at `path`, which `folder` keeps as long as rows may be requested."""
     schema = pa.schema([pa.field(column.name, arrow_type(column.type)) for column in table.columns])
     differences = Differences(schema, table.full_name)
     counts: Counter[str] = Counter()

@@ -49,7 +49,7 @@ def different_rows(uri: str, sums: TableSums, number: int, there: RowHashes) -> 
 
 
 def rows_here(uri: str, sums: TableSums, number: int) -> tuple[pa.RecordBatch, RowHashes]:
-    """The snapshot's rows of a range, and what is made of them."""
+    """Return the snapshot's rows of a range, and their hashes."""
     table, batches, keys, hashes = sums.table, [], [], []
     for file in sums.files_with(number):
         for batch in read_batches(uri, file, table.definition):
@@ -65,21 +65,21 @@ def rows_here(uri: str, sums: TableSums, number: int) -> tuple[pa.RecordBatch, R
 
 
 def _keys(table: ComparedTable, batch: pa.RecordBatch, hashes: np.ndarray) -> pa.Array:
-    """What `applier.jobs.verify.statements.row_key` gives."""
+    """Return the keys, as `applier.jobs.verify.statements.row_key` does."""
     if not table.key:
         return pa.array(hashes[0]).cast(pa.string())
     return key_texts([table.columns[number] for number in table.key], [batch.column(number) for number in table.key])
 
 
 def key_texts(columns: Sequence[Column], key: Sequence[pa.Array]) -> pa.Array:
-    """What rows with these values in the columns of their key are known by."""
+    """Return the texts that identify rows with these values in the columns of their key."""
     parts = [pc.utf8_upper(hexadecimal(canonical_bytes(column, values)))
              for column, values in zip(columns, key, strict=True)]
     return pc.binary_join_element_wise(*parts, ".")
 
 
 FEED = ("_change_type", "_commit_timestamp", "_gtid", "_file", "_pos")
-"""What is asked of the feed beside the columns of the key."""
+"""The columns of the feed that are read, besides those of the key."""
 
 
 def keys_of(table: DifferentTable) -> list[KeyValue | tuple[KeyValue, ...]]:

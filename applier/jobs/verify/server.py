@@ -62,7 +62,8 @@ class Server:
         self._session.close()
 
     def rows(self, statement: str, columns: int, read: Callable[[Sequence[Row]], _Read]) -> _Read:
-        """What `read` makes of the rows that a statement gives, of so many columns, as in `ServerSession.ask`."""
+        """Return the result of `read` for the rows of a statement, with this many columns, as in
+        `ServerSession.ask`."""
         return self._session.ask(statement, columns, read, MOST_BYTES)
 
     def begin(self) -> ServerPosition:
@@ -152,7 +153,7 @@ _BEFORE_KEY = 4
 """Columns of an answer before a row's key."""
 _KEY = "^[0-9A-F.]*$"
 _MOST_KEYS, _MOST_BYTES = 2000, 1 << 20
-"""So many keys, and bytes of them, are in one statement."""
+"""The most keys, and bytes of keys, of one statement."""
 Values = tuple[bytes | None, ...]
 """A row's values as the bytes that are hashed, None for NULL."""
 KnownRow = tuple[str, Values]
@@ -194,7 +195,7 @@ def _divided(keys: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _known(keys: frozenset[str], rows: Sequence[Row]) -> list[KnownRow]:
-    """Rows that were asked for. Raises ValueError and TypeError for others."""
+    """Return the rows with these keys. Raises ValueError and TypeError for others."""
     found: list[KnownRow] = [(text(key), tuple(values)) for key, *values in rows]
     if not keys.issuperset(key for key, _ in found):
         raise ValueError("rows that were not asked for")

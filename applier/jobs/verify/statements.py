@@ -20,7 +20,7 @@ from applier.mysql.types import quote_name, quote_text
 from applier.schema.table_parts import Column
 
 SESSION = ("SET NAMES utf8mb4", "SET SESSION sql_mode = ''", "SET SESSION time_zone = '+00:00'")
-"""What every session begins with: text, numbers and times are then the same for all."""
+"""The statements that begin every session: text, numbers and times are then the same everywhere."""
 _ONE_STATE = ("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION WITH CONSISTENT SNAPSHOT")
 _POSITIONS = {"mariadb": "@@GLOBAL.gtid_current_pos", "mysql": "REPLACE(@@GLOBAL.gtid_executed, '\\n', '')"}
 
@@ -76,7 +76,7 @@ def row_values(table: ComparedTable, number: int, keys: Sequence[str]) -> str:
 
 
 def row_key(table: ComparedTable) -> str:
-    """What a row is known by, as SQL."""
+    """Return the text that identifies a row, as SQL."""
     if not table.key:
         return table.row_hash
     return key_text([table.columns[number] for number in table.key])

@@ -24,7 +24,7 @@ _HALF = 32
 
 @dataclass(frozen=True)
 class RangeSums:
-    """How many rows a range has, the sum of what is made of each row, and of each column's values."""
+    """The number of rows of a range, the sum of the hashes of its rows, and of each column's values."""
 
     rows: int
     row: int
@@ -68,7 +68,7 @@ class TableSums:
 
 
 def hashes_of(table: ComparedTable, batch: pa.RecordBatch) -> np.ndarray:
-    """What is made of each row, and of each column's value in it: uint64[columns + 1, rows]."""
+    """Return the hashes of each row, and of each column's value in it: uint64[columns + 1, rows]."""
     hashes = np.empty((len(table.columns) + 1, batch.num_rows), np.uint64)
     by_sha2 = table.hash == "sha2"
     for number, (column, values) in enumerate(zip(table.columns, batch.columns, strict=True), 1):

@@ -9,7 +9,7 @@ from keysearch.addresses import address_of
 from keysearch.memory import inline, keep, kernel, load_i64, load_u8, store_u8, store_u16
 
 _DIGITS = 20
-"""A uint64 has no more, with a comma besides."""
+"""The most digits of a uint64, with a comma."""
 _PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(), np.uint16)
 """Two digits of each number, as stored in memory."""
 _LOW_WORD = 0xFFFFFFFF

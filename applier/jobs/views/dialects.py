@@ -150,12 +150,12 @@ def _valid_at(argument: str) -> str:
 
 
 def _escaped(path: str) -> str:
-    """A path that DuckDB takes as it is, and for no pattern."""
+    """Return a path that DuckDB does not treat as a pattern."""
     return "".join(f"[{char}]" if char in "*?[" else char for char in path)
 
 
 def _unglobbed(path: str) -> str:
-    """A part of a path that Spark takes as it is, and for no pattern."""
+    """Return a part of a path that Spark does not treat as a pattern."""
     return "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in path)
 
 

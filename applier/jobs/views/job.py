@@ -26,8 +26,8 @@ def views(place: str, dialect: str, filter: TableFilter = EVERYTHING) -> Iterato
 
 
 def views_in(place: str, filter: TableFilter = EVERYTHING) -> tuple[str, Iterable[View]]:
-    """What is at a place, for people, and its views. Raises UsageError for files of other kinds, and SnapshotError if
-    nothing is there."""
+    """Return the contents of a location, for people, and its views. Raises UsageError for files of other kinds, and
+    SnapshotError if it is empty."""
     filesystem, path = resolve(place)
     sources = {path: of_file, f"{path}/{MANIFEST}": of_changes, f"{path}/{history.MANIFEST}": of_history}
     for info, views_of_source in zip(filesystem.get_file_info([*sources]), sources.values(), strict=True):

@@ -1,4 +1,4 @@
-"""A connection to DuckDB with a view of each table of one or several places.
+"""A connection to DuckDB with a view of each table of one or several snapshots.
 
 Views are over Arrow datasets, which verify the checksums of pages. DuckDB's own reader, which does not, reads only
 tables whose files contain dead rows, as in lakes that merge on read.
@@ -24,9 +24,9 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def connect(places: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
-    """Connect to a DuckDB in memory: the tables of the place "" are `db.table`, or `table`, those of another place
-    `name.db.table`. Raises NotInstalled without DuckDB, UsageError for a name that is no plain word and where DuckDB
-    cannot tell two tables apart, and what `views_in` raises."""
+    """Connect to a DuckDB in memory: the tables of the snapshot named "" are `db.table`, or `table`, those of another
+    one `name.db.table`. Raises NotInstalled without DuckDB, UsageError for a name that is not a plain word and if
+    DuckDB cannot tell two tables apart, and the errors of `views_in`."""
     try:
         import duckdb
     except ImportError:

@@ -50,8 +50,8 @@ class AsOf:
 
 @dataclass(frozen=True)
 class View:
-    """A view to make: its columns, and where its files are; over a history's, a function besides. `dead` are files of
-    positions, the rows at which in `files` do not count."""
+    """A view to create: its columns, and its files; over a history's, also a function. `dead` are files of positions;
+    the rows at these in `files` do not count."""
 
     database: str
     name: str
@@ -118,8 +118,8 @@ def of_changes(folder: str, filter: TableFilter) -> Iterator[View]:
 
 
 def of_history(folder: str, filter: TableFilter) -> Iterator[View]:
-    """The view of a directory of versions, NAME_history, which has a function besides: NAME_as_of. Raises UsageError
-    for another list of files."""
+    """Return the view of a directory of versions, NAME_history, and its function, NAME_as_of. Raises UsageError for
+    another list of files."""
     try:
         listed = build(HistoryFiles, loads(read_text(join(folder, history.MANIFEST)).encode()))
     except Mismatch as mismatch:
@@ -143,8 +143,8 @@ def of_file(path: str, filter: TableFilter) -> Iterator[View]:
 
 
 def _described(path: str) -> tuple[DescribedTable, tuple[ViewColumn, ...]]:
-    """What a Parquet file says of its table, and the columns of a view of it. Raises UsageError where it says nothing.
-    """
+    """Return the table that a Parquet file describes, and the columns of a view of it. Raises UsageError if it
+    describes none."""
     filesystem, place = resolve(path)
     try:
         footer = pq.read_metadata(place, filesystem=filesystem)

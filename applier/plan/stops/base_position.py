@@ -137,8 +137,8 @@ def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> B
 
 
 def have_all_domains(position: BinlogPosition, outlines: Sequence[Outline]) -> bool:
-    """Return True if the outlines of `tasks_by_gtid` reach the base's place in all MariaDB domains, and one of them
-    earlier than others: then the log has groups before the last place that the base does not have."""
+    """Return True if the outlines of `tasks_by_gtid` reach the base's position in all MariaDB domains, and one of them
+    earlier than others: then the log has groups before the last position that the base does not have."""
     wanted = GtidSet.parse(position.gtid_set)
     reached = next((outline for outline in outlines if outline.stopped), None)
     if reached is None or not wanted.domains:
@@ -148,7 +148,7 @@ def have_all_domains(position: BinlogPosition, outlines: Sequence[Outline]) -> b
 
 
 def _served(outlines: Sequence[Outline]) -> Set[int]:
-    """The MariaDB domains of which the log has something."""
+    """Return the MariaDB domains of which the log has groups."""
     return set[int]().union(*(outline.previous_gtids.followed_by(outline.gtids).domains for outline in outlines))
 
 

@@ -82,9 +82,9 @@ def continuity(before: Outline, offset: int, base: Snapshot | None, *, reapply: 
 
 @dataclass(frozen=True)
 class Executed:
-    """What the base has of a log: `transactions` by source, as LeavingOut takes them; where the log begins that it does
-    not have, if group ids say so, else where people start; and where the last MariaDB domain reaches the base's place,
-    which is no earlier than that."""
+    """The part of a log that the base has executed: `transactions` by source, as LeavingOut takes them; the beginning
+    of the part that it does not have, if group ids tell, else the user's start; and the position where the last MariaDB
+    domain reaches the base's, which is no earlier than that."""
 
     start: StartPosition
     transactions: GtidSet = field(default_factory=GtidSet)
@@ -93,10 +93,11 @@ class Executed:
 
 def executed_after(start: StartPosition, before: GtidSet, base: BinlogPosition,
                    files: Sequence[ArchiveFile]) -> Executed:
-    """What a base has executed after a start, in the first of these files; `before` was executed before the start.
+    """Return the part that a base has executed after a start, in the first of these files; `before` was executed before
+    the start.
 
     Raises UsageError for groups without GTIDs that come before the base's position, and for a log whose groups the base
-    all has; ArchiveError (1236) where the log ends before the base's place in a MariaDB domain.
+    all has; ArchiveError (1236) if the log ends before the base's position in a MariaDB domain.
     """
     if base.group_id is not None and (groups := _groups(files[0], start)).ids is not None:
         return Executed(_first_after(base.group_id, start, groups, files))

@@ -22,8 +22,8 @@ _BETWEEN_GROUPS = (EventType.STOP, EventType.ROTATE, EventType.BINLOG_CHECKPOINT
 
 def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile, ...],
                 start: int | None) -> tuple[ArchiveFile, ...]:
-    """The files, starting at offset `start` in the first, up to the place to stop at: later ones may be damaged, or of
-    any length. Raises UsageError if the archive does not have the place, or has it before the start."""
+    """Return the files, starting at offset `start` in the first, up to the stop position: later ones may be damaged, or
+    of any length. Raises UsageError if the archive does not have the position, or has it before the start."""
     if stop.position is None:
         return files
     name, offset = stop.position
@@ -58,8 +58,8 @@ def outlines_up_to_stop(outline: Callable[[Sequence[OutlineTask]], list[Outline]
 
 
 def check_reached(stop: StopCondition, last: Outline) -> None:
-    """Raise StopNotReached if the log ends before the transactions to stop after. What was executed before the log
-    counts as reached."""
+    """Raise StopNotReached if the log ends before the transactions to stop after. Transactions executed before the log
+    count as reached."""
     if stop.gtid_set is None or last.stopped:
         return
     executed = last.previous_gtids.followed_by(last.gtids)
@@ -79,8 +79,8 @@ def notes_on_stop(stop: tuple[str, int] | None, last: Outline) -> list[str]:
 
 
 def check_not_past(stop: StopCondition, first: Outline, base: GtidSet) -> None:
-    """Raise UsageError if the place to stop at is before the one where the log begins. A set of which the log's
-    beginning may be the very end is none of these."""
+    """Raise UsageError if the stop position is before the beginning of the log. A set that may end exactly at the log's
+    beginning is not."""
     if stop.gtid_set is None:
         return
     executed = base.union(first.previous_gtids.followed_by(first.gtids_before))
@@ -97,7 +97,7 @@ Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
 
 def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> list[tuple[str, int]]:
-    """The places as (file, offset), in log order, each once.
+    """Return the positions as (file, offset), in log order, each once.
 
     Raises UsageError for a file that the archive does not have, and for transactions that are not all in it.
     """

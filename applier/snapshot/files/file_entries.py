@@ -36,8 +36,8 @@ class Footer:
 
 @dataclass(frozen=True)
 class Changed:
-    """What changes have made of a file's range: the file has `stored_rows`, dead ones among them; `row_file_rows` of
-    the range's rows are in row files; `version` of the lake is the last that changed the range."""
+    """The effect of changes on a file's range: the file has `stored_rows`, dead ones among them; `row_file_rows` of the
+    range's rows are in row files; `version` of the lake is the last that changed the range."""
 
     stored_rows: Count
     row_file_rows: Count
@@ -46,8 +46,8 @@ class Changed:
 
 @dataclass(frozen=True)
 class Layer:
-    """What is merged with the files of a table: row files, each sorted by the table's key and from anywhere in it, and
-    files of positions, which name the rows that are dead in files and row files."""
+    """The files that are merged with the files of a table: row files, each sorted by the table's key and from anywhere
+    in it, and files of positions, which name the dead rows of files and row files."""
 
     key: tuple[str, ...]
     key_kind: KeyKind
@@ -106,7 +106,7 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class MergedFile(FileEntry):
-    """A file that changes have reached, with what is merged with it."""
+    """A file whose range has changed, with the files that are merged with it."""
 
     overlay: Overlay = field(kw_only=True, compare=False, repr=False)
 
@@ -196,7 +196,7 @@ class FileColumns:
 
 
 def _are_digests(digests: Sequence[str | None]) -> bool:
-    """Return whether all that are there are texts as digests are: ASCII that can be printed, and not long."""
+    """Return whether all given digests have the form of digests: short printable ASCII."""
     there = [digest for digest in digests if digest is not None]
     text = "".join(there)
     return text.isascii() and text.isprintable() and all(0 < length <= _LONGEST_DIGEST for length in

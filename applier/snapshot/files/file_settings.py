@@ -1,4 +1,4 @@
-"""How the Parquet files of tables are written: what people choose, and what was chosen for them by measurement.
+"""How the Parquet files of tables are written: the user's choices, and defaults chosen by measurement.
 
 Without an option, files have no dictionaries, which cost more to build than they save on data of a transaction system,
 and zstd at its fastest regular level (`python -m benchmarks`). Columns are encoded as
@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from applier.snapshot import AS_DECIMAL, FILE_BYTES
 
 ROW_GROUP_BYTES = 64 << 20
-"""Of Arrow data, where nothing else is asked for."""
+"""The default, in bytes of Arrow data."""
 MERGED_GROUP_BYTES = 1 << 20
 """The same where files are merged when they are read: a round reads each row group that has a row which it changes."""
 
@@ -48,8 +48,8 @@ class FileSettings:
     bloom_filters: bool = False
 
     def group_bytes(self, *, merges: bool) -> int:
-        """Return about how many bytes of Arrow data a row group has, in a lake that merges on read or elsewhere: no
-        more than a file's bytes, so that small files are as small as was asked for."""
+        """Return about how many bytes of Arrow data a row group has, in a lake that merges on read or elsewhere: at
+        most a file's bytes, so that small files are as small as requested."""
         return min(self.row_group_bytes or (MERGED_GROUP_BYTES if merges else ROW_GROUP_BYTES), self.file_bytes)
 
     def writer_options(self, schema: pa.Schema, key: Sequence[str], group_rows: int = 0, *,

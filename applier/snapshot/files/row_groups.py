@@ -111,7 +111,7 @@ class GroupedFile:
         return rows
 
     def _within(self, start: int, data: pa.Buffer) -> pa.Buffer:
-        """The file's bytes, of which these begin at `start` and all others are 0: memory that is not touched takes no
+        """Return the file's bytes, of which these begin at `start` and all others are 0: untouched memory takes no
         room."""
         if data.size == self._entry.bytes:
             return data
@@ -120,7 +120,7 @@ class GroupedFile:
         return pa.py_buffer(whole)
 
     def _described(self, end: int) -> list[RowGroup]:
-        """The row groups, compared with what the footer says of them besides."""
+        """Return the row groups, checked against the rest of the footer."""
         try:
             groups = list(build(tuple[RowGroup, ...], loads((self.metadata.metadata or {}).get(KEY, b""))))
         except Mismatch as error:

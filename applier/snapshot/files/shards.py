@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 _Made = TypeVar("_Made")
 MOST_INLINE = 500
-"""The most files whose entries stand in the manifest itself. Measured: to read so many there takes 5 ms; a shard takes
-1 ms more than its entries, and on an object store a request, but is read only when somebody asks for them."""
+"""The most files whose entries are in the manifest itself. Measured: to read that many there takes 5 ms; a shard takes
+1 ms more than its entries, and on an object store a request, but is read only on demand."""
 FOLDER = "_files"
 _HASH = "blake2b-128"
 _KEYS = (int, bytes)
 _LEAST_BYTES = 20
-"""What the entry of a file takes at least."""
+"""The fewest bytes of a file's entry."""
 _READ_AT_ONCE, _MOST_DECODED = 256, 2
-"""Entries that are decoded at a time, and how much memory all of them may take, in times of the shard's bytes. Nothing
-else that a footer says is asked for: Arrow ends the process over some of what may be in it."""
+"""Entries that are decoded at a time, and the memory that all of them may take, in multiples of the shard's bytes.
+Nothing else in a footer is read: Arrow ends the process over some possible contents."""
 _FOOTER, _CHANGED = ("footer_bytes", "footer_digest"), ("stored_rows", "row_file_rows", "version")
 _TEXTS = ("footer_digest",)
 """Columns of lakes that merge on read: the fields of a Footer and of Changed."""
@@ -46,8 +46,8 @@ _REPLACE = "replay or import it again, or restore its files from a backup"
 
 @dataclass(frozen=True)
 class Shard:
-    """What a manifest says of a shard: where it is, its own bytes and digest; the folder of its files, how many they
-    are, and their rows and bytes in sum."""
+    """A manifest's entry of a shard: its path, its own bytes and digest; the folder of its files, their number, and the
+    sums of their rows and bytes."""
 
     path: FilePath
     bytes: Count
@@ -125,8 +125,8 @@ def make_shard(files: Sequence[FileEntry], folder: str, prefix: str = "") -> tup
 
 
 def read_shard(uri: str, shard: Shard, table: str, complaint: Callable[[FileColumns], str]) -> FileColumns:
-    """The entries of a shard of the snapshot at a path or uri; `complaint` says what is wrong with them for the table
-    ("" if nothing is). Raises SnapshotError for a shard that is missing or is not what the manifest says."""
+    """Return the entries of a shard of the snapshot at a path or uri; `complaint` returns an error about them for the
+    table ("" for none). Raises SnapshotError for a shard that is missing or does not match the manifest."""
     from applier.snapshot.files.checks import check_size, reading
 
     filesystem, root = location.resolve(uri)
@@ -193,7 +193,7 @@ def _from_fields(kind: type[_Made], lists: Sequence[list[Any]]) -> list[_Made | 
 
 
 def _disagreement(columns: FileColumns, shard: Shard) -> str:
-    """What the manifest says of the shard, and is not so; "" if all is so."""
+    """Return how the shard contradicts the manifest; "" if it does not."""
     inside, depth = f"{shard.folder}/", shard.folder.count("/") + 1
     for path in columns.paths:
         if not path.startswith(inside) or path.count("/") != depth:

@@ -29,7 +29,7 @@ EXACT = pa.decimal128(20, 0)
 STORED = {AS_DECIMAL: EXACT, AS_LONG: pa.int64(), AS_UINT64: pa.uint64()}
 _RANGES = {AS_LONG: (-2**63, 2**63 - 1), AS_UINT64: (0, 2**64 - 1)}
 _PLACE = {"file": "file", "position": "pos", "row": "row", "gtid": "gtid"}
-"""The parts of an error's place that rows of a change feed have."""
+"""The parts of an error's position that rows of a change feed have."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class UnsignedBigints:
         return pa.schema([field.with_type(STORED[choice]) if field.name in self.names else field for field in schema])
 
     def as_stored(self, rows: pa.Table, choice: str) -> pa.Table:
-        """Rows as files have them. Raises ReplayStopped for a value that does not fit; of changes, with their
-        places in the log."""
+        """Return rows as files have them. Raises ReplayStopped for a value that does not fit; for changes, with their
+        positions in the log."""
         if choice == AS_DECIMAL:
             return rows
         for name in self.names:
@@ -88,8 +88,8 @@ def is_unsigned_bigint(kind: ColumnType) -> bool:
 
 
 def choice_onto(base: Mapping[str, Any], wanted: str | None) -> str:
-    """What a replay writes onto a base with these options, which has it in all its files. Raises UsageError if
-    something else is wanted."""
+    """Return the type that a replay writes onto a base with these options, which has one type in all its files. Raises
+    UsageError if another one is wanted."""
     known: str = base.get(OPTION, AS_DECIMAL)
     if wanted not in (None, known):
         raise UsageError(f"the base has BIGINT UNSIGNED as {known}, not as {wanted}, and a snapshot uses one type for "

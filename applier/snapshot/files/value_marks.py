@@ -141,7 +141,8 @@ def _by_column(metadata: Mapping[bytes, bytes], key: bytes) -> Iterator[tuple[st
 
 
 def _found(rows: pa.Table, name: str, places: np.ndarray, first: int) -> tuple[int, int, int]:
-    """The place of a column among those of rows that start with number `first`, and which of `places` are theirs."""
+    """Return the index of a column among those of rows that start with number `first`, and which of `places` are
+    theirs."""
     place = rows.schema.get_field_index(name)
     low, high = np.searchsorted(places, (first, first + rows.num_rows))
     return place, int(low), int(low if place < 0 else high)

@@ -25,7 +25,7 @@ from applier.snapshot.lake.merged_rows import RowFiles
 
 FEW = 4
 MOST_BYTES = 256 << 20
-"""Files that are as large together stay as they are: they are read in memory."""
+"""Files that are larger together stay unchanged: they are read in memory."""
 MOST_MERGED = 0.2
 """The largest share that dead rows and rows of row files should have, of the rows that the files themselves have."""
 
@@ -71,7 +71,8 @@ def live_rows(base: str, layer: Layer, schema: pa.Schema) -> pa.Table:
 
 
 def all_positions(base: str, files: Sequence[FileEntry], named: Collection[str]) -> pa.Table:
-    """The positions of these files in order, as far as they are in files with these names. Errors: SnapshotError."""
+    """Return the positions of these files in order, as far as they are in files with these names. Errors:
+    SnapshotError."""
     filesystem, root = location.resolve(base)
     found = []
     for file in files:

@@ -36,7 +36,7 @@ class Lease:
 
 @dataclass(frozen=True)
 class Needed:
-    """What a published table needs: a version, None if it needs none as a whole, and files by their paths below the
+    """The needs of a published table: a version, None if it needs none as a whole, and files by their paths below the
     lake."""
 
     name: str
@@ -50,13 +50,14 @@ def leases(filesystem: fs.FileSystem, root: str) -> Iterator[Lease]:
 
 
 def needs(filesystem: fs.FileSystem, root: str) -> Iterator[Needed]:
-    """What all published tables of the lake at a path need. Raises SnapshotError for a document that cannot be read."""
+    """Yield the needs of all published tables of the lake at a path. Raises SnapshotError for a document that cannot be
+    read."""
     return _documents(filesystem, f"{root}/{lakes.PUBLISHED}", Needed)
 
 
 def write_needs(lake: str, name: str, needed: Needed) -> None:
-    """Say what a published table needs of the lake at a path or uri, instead of what was said under this file name
-    before. Errors: OSError."""
+    """Record the needs of a published table in the lake at a path or uri, instead of those under this file name before.
+    Errors: OSError."""
     filesystem, root = location.resolve(lake)
     path = f"{root}/{lakes.PUBLISHED}/{name}.json"
     if filesystem.type_name not in WITHOUT_FOLDERS:

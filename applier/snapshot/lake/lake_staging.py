@@ -52,8 +52,8 @@ class Lake:
     merges: bool = False
 
     def begin(self, settings: FileSettings = DEFAULTS) -> Staging:
-        """Prepare to publish the version after the latest; settings as of `publish.begin`. Raises SnapshotError where
-        something else is there, or nothing can be written."""
+        """Prepare to publish the version after the latest; settings as of `publish.begin`. Raises SnapshotError if
+        something else exists there, or nothing can be written."""
         filesystem, root = location.resolve(self.uri)
         try:
             mark = lakes.make(self.uri, merges=self.merges)
@@ -65,8 +65,8 @@ class Lake:
 
 
 def open_lake(uri: str, *, merge_on_read: bool = False) -> Lake:
-    """The lake at a path or uri, whether it is there or not. `merge_on_read`: a new one is to merge on read. Raises
-    SnapshotError where its latest version cannot be read, UsageError for a lake of whole files that is to merge."""
+    """Return the lake at a path or uri, which need not exist. `merge_on_read`: a new one is to merge on read. Raises
+    SnapshotError if its latest version cannot be read, UsageError for a lake of whole files that is to merge."""
     filesystem, root = location.resolve(uri)
     try:
         mark = lakes.mark_of(filesystem, root)
@@ -125,7 +125,7 @@ def write_latest(filesystem: fs.FileSystem, root: str, beside: str | None = None
 
 
 class _OfLake(Staging):
-    """What runs have in common, wherever the lake is."""
+    """The common part of runs, wherever the lake is."""
 
     def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, mark: lakes.Mark) -> None:
         self._before, self._lake_uri = lake.latest, lake.uri
@@ -267,7 +267,7 @@ class _Far(_OfLake):
             except OSError:  # a store without conditions, or credentials that only pyarrow finds
                 self._claim.check()
         if self._filesystem.type_name in WITHOUT_FOLDERS:
-            self._write(name, content)  # which appears when all of it is there
+            self._write(name, content)  # which appears atomically
         else:
             self._write(f"{name}.unpublished", content)
             self._filesystem.move(f"{self._beside}/{name}.unpublished", f"{self._beside}/{name}")

@@ -37,7 +37,7 @@ from keysearch.keybytes import KeyBytes, find_ranges, int_key
 from keysearch.keyrules import encode_by_rules
 
 _REMEMBERED_BYTES, _REMEMBERED = 64 << 20, 1024
-"""What of row files and positions is kept for the next range that needs it: files are never changed."""
+"""The limits of the cache of row files and positions for the next range that needs them: files are never changed."""
 _READABLE = 32
 """Bytes behind the keys of a KeyBytes."""
 _Made = TypeVar("_Made")
@@ -100,8 +100,8 @@ def reached(keys: np.ndarray | KeyBytes, bounds: Sequence[KeyValue]) -> np.ndarr
 
 
 class RowFiles:
-    """What is merged with the files of a table, of the snapshot whose files are below a path or uri; `names` are those
-    of the row files, which are numbered from 1 on. Errors: SnapshotError for a file that is missing or damaged."""
+    """The files that are merged with those of a table, of the snapshot below a path or uri; `names` are those of the
+    row files, which are numbered from 1 on. Errors: SnapshotError for a file that is missing or damaged."""
 
     def __init__(self, base: str, layer: Layer, schema: pa.Schema) -> None:
         self._filesystem, self._root = location.resolve(base)
@@ -296,7 +296,7 @@ def _meet(low: Any, high: Any, wanted: Sequence[_Bounds]) -> bool:
 
 @dataclass
 class _Recent:
-    """What was made lately, by keys that always mean the same: at most so many values and bytes."""
+    """A cache of recent values, by keys that always mean the same: limited in values and bytes."""
 
     most: int
     most_bytes: int

@@ -123,7 +123,7 @@ OTHERS = {"mariadb-sequences": {"sq.s": 7, "sq.q": 2, "sq.q2": 1}, "ddl-mariadb"
 """The same of sequences."""
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns(one_in=5)
 @pytest.mark.parametrize("case", [case for case in cases() if case not in REFUSED + NOT_PRINTED])
 def test_lines_are_the_rows_that_tools_print(case, tmp_path):
     files = sorted((CASES / case).glob("binlog.0*"))

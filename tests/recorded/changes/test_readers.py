@@ -34,7 +34,7 @@ READERS = {
 }
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=4)
 @pytest.mark.parametrize("reader", READERS)
 def test_a_reader_gets_the_same_values(known, reader):
     """A database's TIMEs come as intervals of DuckDB's. pandas has no integers beside nulls: they become floats."""

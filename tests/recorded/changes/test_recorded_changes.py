@@ -33,7 +33,7 @@ def test_each_case_is_here_that_can_be_judged():
     assert set(FOLDED) <= {folder.name for folder in CASES.iterdir()} and sum(FOLDED.values()) == 259
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns(one_in=5)
 @pytest.mark.parametrize("name", FOLDED)
 def test_changes_add_up_to_the_rows(name, tmp_path):
     case = Case(name)

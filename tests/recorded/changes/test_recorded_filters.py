@@ -89,7 +89,7 @@ def compared(feed, flavour, key):
     return tuple(parts)
 
 
-@pytest.mark.by_turns("complete", one_in=3)
+@pytest.mark.by_turns("complete", one_in=5)
 @pytest.mark.parametrize("complete", [False, True], ids=["images", "complete"])
 @pytest.mark.parametrize("name", FILTERED)
 def test_changes_of_some_rows(name, complete):
@@ -115,7 +115,7 @@ def test_changes_of_some_rows(name, complete):
     assert judged == KEYED[name][complete]
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns(one_in=5)
 @pytest.mark.parametrize("name", KEYED)
 def test_histories_of_some_rows(name, tmp_path):
     """PKE, AP-SNAP: the versions that the whole history has of them, from the beginning, and from a base."""
@@ -155,7 +155,7 @@ def in_order(rows):
     return sorted(rows, key=lambda row: (row["_file"], row["_pos"], row["_row"]))
 
 
-@pytest.mark.by_turns("complete", one_in=2)
+@pytest.mark.by_turns("complete", one_in=4)
 @pytest.mark.parametrize("complete", [False, True], ids=["images", "complete"])
 @pytest.mark.parametrize("name", FILTERED)
 def test_changes_of_some_transactions(name, complete):
@@ -175,7 +175,7 @@ def test_changes_of_some_transactions(name, complete):
             assert set(all_rows) <= set(few)
 
 
-@pytest.mark.by_turns("complete", one_in=2)
+@pytest.mark.by_turns("complete", one_in=4)
 @pytest.mark.parametrize("complete", [False, True], ids=["images", "complete"])
 @pytest.mark.parametrize("name", FILTERED)
 def test_what_comes_before_a_time_and_what_comes_after(name, complete):

@@ -30,7 +30,7 @@ def identity(row):
     return row["_commit_version"], row["_seq"]
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns(one_in=6)
 @pytest.mark.parametrize("complete", [False, True], ids=["images", "complete"])
 @pytest.mark.parametrize("name", FILTERED)
 def test_no_two_changes_have_the_same_and_they_ascend(name, complete):
@@ -64,7 +64,7 @@ def test_complete_changes_have_those_of_their_images(name):
                 assert (identity(row), row["_change_type"]) in known, (table, row)
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns(one_in=6)
 @pytest.mark.parametrize("complete", [False, True], ids=["images", "complete"])
 @pytest.mark.parametrize("name", FILTERED)
 def test_they_are_the_same_from_a_base(name, complete, tmp_path):

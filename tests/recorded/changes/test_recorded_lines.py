@@ -104,7 +104,7 @@ def read(case):
             continue
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns(one_in=5)
 @pytest.mark.parametrize("name", sorted(folder.name for folder in CASES.iterdir() if Case(folder.name).binlogs))
 def test_lines_are_the_feed(name):
     for table, feed, batches in feeds(name):

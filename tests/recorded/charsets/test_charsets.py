@@ -13,7 +13,7 @@ from tests.support.real_server import differences_of, rows_of
 HERE = Path(__file__).parent
 
 
-@pytest.mark.by_turns("route", "cores")
+@pytest.mark.by_turns("route", "cores", one_in=2)
 @pytest.mark.parametrize("route, cores", [("walk", 1), ("shuffle", 4)])
 @pytest.mark.parametrize("server", ["mysql", "mariadb", "mariadb11", "mariadb105"])
 def test_character_sets_of_literals_labels_and_text(server, route, cores, tmp_path):

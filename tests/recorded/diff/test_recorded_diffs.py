@@ -38,7 +38,7 @@ def test_each_case_with_marks_is_here():
     assert {*FOLDED, *OTHERS} == {case.name for case in cases if case.marks}
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns(one_in=5)
 @pytest.mark.parametrize("name", FOLDED)
 def test_the_diff_of_two_marks(name, tmp_path):
     """Whatever differs between the rows of two snapshots is found, and nothing else; and changes between them, folded

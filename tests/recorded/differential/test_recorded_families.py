@@ -24,7 +24,7 @@ def cases(tmp_path_factory):
     return folder
 
 
-@pytest.mark.by_turns("engine")
+@pytest.mark.by_turns("engine", one_in=2)
 @both_engines
 @pytest.mark.parametrize("name", NAMES)
 def test_a_snapshot_is_what_the_server_held(name, engine, cases, tmp_path):

@@ -25,7 +25,7 @@ def cases(tmp_path_factory):
     return folder
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns(one_in=5)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_replay_is_what_the_replica_was(name, cases, tmp_path):
     assert disagreement(cases / name, tmp_path) == []

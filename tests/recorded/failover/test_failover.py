@@ -18,6 +18,7 @@ DUMP = ("SET NAMES utf8mb4; CREATE DATABASE d; USE d;\n"
         "CREATE TABLE t (id INT PRIMARY KEY, gtid VARCHAR(30)) DEFAULT CHARSET={};\n")
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
 def test_a_base_goes_on_where_a_replica_does(case, tmp_path):
     """An empty base at every place: the rows that come are those of the groups that the source sent."""

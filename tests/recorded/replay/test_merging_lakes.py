@@ -14,7 +14,7 @@ CASES = ["ddl-mysql", "ddl-mariadb", "ddl-mysql-partitions", "fk-cascade-mysql",
 ROUNDS = 5
 
 
-@pytest.mark.by_turns("mode", one_in=2)
+@pytest.mark.by_turns("mode", one_in=4)
 @pytest.mark.parametrize("mode", ["strict", "idempotent"])
 @pytest.mark.parametrize("name", CASES)
 def test_versions_of_both_kinds_are_equal(name, mode, tmp_path):

@@ -39,7 +39,7 @@ def few_rows_are_many():
         yield
 
 
-@pytest.mark.by_turns("mode", one_in=3)
+@pytest.mark.by_turns("mode", one_in=5)
 @pytest.mark.parametrize("mode", ["strict", "idempotent"])
 @pytest.mark.parametrize(("number", "name"), list(enumerate(NAMES)), ids=NAMES)
 def test_recorded_logs_in_passes(number, name, mode, tmp_path):
@@ -61,7 +61,7 @@ def test_of_several_refused_statements_the_first_is_named(tmp_path):
     assert "IGNORE" in once and run(binlogs, tmp_path / "out", pass_bytes=log_bytes(binlogs) // 4) == once
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=4)
 @pytest.mark.parametrize("name", ["transactions-mysql", "transactions-mariadb", "compressed-mysql", "key-moves-full"])
 def test_a_place_to_stop_at_within_a_pass(name, tmp_path):
     """GRP-2, GRP-4: by position and by GTIDs, at every mark that a server recorded."""

@@ -32,7 +32,7 @@ def lacking(binlogs):
     return found
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize(("name", "full"), [
     ("row-image-minimal", "row-image-full"), ("mariadb-row-image-minimal", "mariadb-row-image-full"),
     ("mariadb-row-image-noblob", "mariadb-row-image-full"), ("key-moves-minimal", "key-moves-full"),
@@ -49,7 +49,7 @@ def test_a_server_with_full_images_writes_the_same(name, full, tmp_path):
     assert differences(tmp_path / "snapshot", Case(name).expected()) == []
 
 
-@pytest.mark.by_turns("image", one_in=2)
+@pytest.mark.by_turns("image", one_in=4)
 @pytest.mark.parametrize("image", ["minimal", "noblob"])
 @pytest.mark.parametrize("name", [
     "mysql-types-text", "mysql-types-number-time", "mysql-types-json", "mysql-charsets", "mariadb-types",
@@ -63,7 +63,7 @@ def test_there_and_back_is_the_same_log(name, image, tmp_path):
     assert [path.read_bytes() for path in full] == [path.read_bytes() for path in case.binlogs]
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", ["mysql-types-text", "mysql-types-number-time", "mariadb-types", "mariadb-types-text",
                                   "zero-dates-mysql", "zero-dates-mariadb"])
 def test_values_of_a_base(name, tmp_path):
@@ -80,7 +80,7 @@ def test_values_of_a_base(name, tmp_path):
     assert [path.read_bytes() for path in made[0]] == [path.read_bytes() for path in made[1]]
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", ["compressed-mysql", "compressed-mariadb", "json-partial-minimal", "zero-dates-mysql",
                                   "transactions-mysql", "keys-made-mariadb", "ddl-mysql"])
 def test_all_images_become_full(name, tmp_path):
@@ -94,7 +94,7 @@ def test_all_images_become_full(name, tmp_path):
     assert differences(tmp_path / "snapshot", case.expected()) == []
 
 
-@pytest.mark.by_turns("image")
+@pytest.mark.by_turns("image", one_in=2)
 @pytest.mark.parametrize("image", [None, "full"])
 @pytest.mark.parametrize("name", ["json-partial-full", "json-partial-minimal", "json-partial-noblob",
                                   "json-partial-odd", "compressed-mysql", "mysql-types-json"])

@@ -27,7 +27,7 @@ def written(case, output, image="minimal", compress=True, partial_json=False):
     return rewrite(RewriteOptions(tuple(map(str, case.binlogs)), str(output), image, compress, partial_json))
 
 
-@pytest.mark.by_turns(one_in=5)
+@pytest.mark.by_turns(one_in=8)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough if name in WIDE else ())
                                   for name in REPLAYED])
 def test_rewritten_archives_leave_the_same_rows(name, tmp_path):
@@ -43,7 +43,7 @@ def test_rewritten_archives_leave_the_same_rows(name, tmp_path):
     assert differences(tmp_path / "snapshot", case.expected()) == []
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns(one_in=5)
 @pytest.mark.parametrize("name", [
     "mysql-types-text", "mysql-types-json", "mysql-types-number-time", "json-partial-full", "json-partial-noblob",
     "row-image-noblob", "key-moves-full", "compressed-mysql", "row-metadata-full", "mariadb-types",
@@ -57,7 +57,7 @@ def test_once_more_it_does_not_change_at_all(name, tmp_path):
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=4)
 @pytest.mark.parametrize(("name", "image", "compress"), [
     ("mysql-types-text", "noblob", False), ("mysql-types-json", "minimal", False), ("json-partial-full", None, True),
     ("mariadb-types-text", "noblob", True), ("compressed-mysql", "minimal", False), ("key-moves-full", None, True),
@@ -73,7 +73,7 @@ def test_each_of_the_options(name, image, compress, tmp_path):
     assert differences(tmp_path / "snapshot", case.expected()) == []
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns(one_in=5)
 @pytest.mark.parametrize("name", ["key-moves-full", "json-partial-full", "mariadb-row-image-full"])
 def test_complete_changes_are_the_same(name, tmp_path):
     """DEF-R2, JD-READ: what the log lacks is in the rows that it is about. Only positions differ."""
@@ -89,7 +89,7 @@ def test_complete_changes_are_the_same(name, tmp_path):
         assert before.drop_columns(["_commit_version"]) == after.drop_columns(["_commit_version"])
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=4)
 @pytest.mark.parametrize("name", ["mysql-types-json", "json-partial-full", "json-partial-noblob", "compressed-mysql"])
 def test_json_diffs(name, tmp_path):
     """RW-JSON, JD-ENC: documents of a server become diffs, which lead to what it held."""

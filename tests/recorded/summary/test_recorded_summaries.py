@@ -38,7 +38,7 @@ def counted(tables):
 NAMES = sorted(folder.name for folder in CASES.iterdir() if list(folder.glob("binlog.0*")))
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=4)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "mariadb-old-temporal"])
 def test_counts_are_those_of_the_decoded_rows(name):
     case = Case(name)
@@ -75,6 +75,7 @@ def test_old_times_with_digits_are_refused_and_can_be_left_out():
     assert not any("definition" in note for note in summary.notes)
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("archive", [ARCHIVE, CASES / "transactions-mysql", CASES / "compressed-mariadb",
                                      CASES / "compressed-mysql", CASES / "groups-mariadb"], ids=lambda path: path.name)
 def test_small_splits_and_batches_count_the_same(archive, monkeypatch):

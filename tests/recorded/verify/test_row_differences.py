@@ -80,6 +80,7 @@ def test_values_of_the_server_become_those_of_the_snapshot(snapshot):
             assert stored_values(column, table.definition, canonical_bytes(column, values)).equals(values), column.name
 
 
+@pytest.mark.by_turns("seed")
 @pytest.mark.parametrize("seed", range(3))
 def test_differences_lead_from_the_server_to_the_snapshot(snapshot, seed, monkeypatch):
     monkeypatch.setattr(planning, "RANGE_ROWS", RANGED_ROWS)

@@ -1,10 +1,14 @@
+import json
+
 import pyarrow as pa
 
+import applier
 from applier import cli
 from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableTarget, TableWriter
+from tests.recorded.archives.demo_digest import ARCHIVE
 
 ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int32())})
 
@@ -41,3 +45,20 @@ def test_status_of_a_snapshot_before_the_first_group(tmp_path, capsys):
     assert cli.main(["status", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
     assert "before the first event group" in shown and "none: replays start at the first binlog" in shown
+
+
+def test_status_says_how_far_a_lake_is_behind_an_archive(tmp_path, capsys):
+    applier.replay(ARCHIVE, lake=tmp_path / "lake", stop="binlog.000002:745606")
+    assert cli.main(["status", str(tmp_path / "lake"), "--binlogs", str(ARCHIVE)]) == 0
+    assert "behind   2 files, 480,014 bytes, 535 transactions, 26,994 s" in capsys.readouterr().out
+    assert cli.main(["status", str(tmp_path / "lake"), "--json", "--binlogs", str(ARCHIVE)]) == 0
+    assert json.loads(capsys.readouterr().out)["behind"] == {
+        "relation": "behind", "attach": {"file": "binlog.000002", "offset": 745606}, "obstacle": "",
+        "distance": {"files": 2, "bytes": 480014, "transactions": 535, "seconds": 26994}}
+    files = [str(ARCHIVE / f"binlog.00000{number}") for number in (1, 2)]
+    assert cli.main(["status", str(tmp_path / "lake"), "--json", "--binlogs", *files]) == 0
+    assert json.loads(capsys.readouterr().out)["behind"]["distance"]["files"] == 1
+    applier.replay(ARCHIVE, lake=tmp_path / "lake")
+    assert cli.main(["status", str(tmp_path / "lake"), "--binlogs", str(ARCHIVE)]) == 0
+    assert "nothing: it is at the end" in capsys.readouterr().out
+    assert cli.main(["status", "--delta", str(tmp_path), "--binlogs", str(ARCHIVE)]) == 2

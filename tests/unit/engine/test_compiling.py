@@ -15,6 +15,7 @@ from keysearch import kernel_cache
 from tests.support.folders import ARCHIVES, CASES, DUMPS, ROOT
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_all_types_that_kernels_are_called_with_are_known(tmp_path):
     """A kernel that the table lacks, or has with other types, would be compiled where it is called. Record it with

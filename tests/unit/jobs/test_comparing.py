@@ -10,6 +10,7 @@ import applier
 import applier.binlog
 from applier.cli import main
 from applier.errors import ArchiveError, UsageError
+from applier.jobs.compare import Distance
 from tests.support.group_id_logs import with_group_ids
 from tests.support.small_logs import CREATE
 
@@ -46,10 +47,15 @@ def test_a_snapshot_an_archive_and_a_lake():
         "behind", "GTIDs", "", f"{SOURCE}:4-7")
     assert found.attach == first.position and found.b.begins == "b.000001" and found.a.kind == "snapshot"
     assert applier.replay("logs", "more", base=first, start=found.attach).report.changes == 4
+    size = Path("logs/b.000001").stat().st_size + Path("logs/b.000002").stat().st_size
+    assert found.distance.files == 2 and found.distance.bytes == size - ends[0][1]
+    assert (found.distance.transactions, found.distance.seconds) == (4, 0)
     found = applier.compare("lake", "first")
-    assert (found.relation, found.attach) == ("ahead", None) and "only an archive" in found.obstacle
+    assert (found.relation, found.attach, found.distance) == ("ahead", None, None)
+    assert "only an archive" in found.obstacle
     found = applier.compare("lake", "logs")
     assert (found.relation, (found.attach.file, found.attach.offset)) == ("same", ends[-1])
+    assert found.distance == Distance()
     assert applier.compare("logs", f"{SOURCE}:1-7").relation == "same"
     assert applier.compare(applier.GtidSet.parse(f"{SOURCE}:1-8"), "logs").relation == "ahead"
 

@@ -13,8 +13,8 @@ from keysearch.keybytes import KeyBytes
 
 @dataclasses.dataclass(frozen=True)
 class EncodedRowPart:
-    """A part of each image of a batch: `keys` by row, `absent` (bool[n]; None: no image lacks it) says which rows lack
-    it, `default` is what these have instead (None: what `keys` has there)."""
+    """A part of each image of a batch: `keys` by row; `absent` (bool[n]; None: no row) marks the rows without it, which
+    have `default` instead (None: the contents of `keys`)."""
 
     keys: KeyBytes
     absent: np.ndarray | None = None
@@ -23,10 +23,10 @@ class EncodedRowPart:
 
 @dataclasses.dataclass(frozen=True)
 class Search:
-    """How a before-image finds its row: by the unique key of this number, or else by all these parts, where `ranked`
-    says that rows equal in them may differ elsewhere, so that the first in the table's order is taken. By no part at
-    all: not (IDX-R2), which stops idempotent mode, too, unless `is_passed_over` (MariaDB). `kind` is what a
-    server does to find them (keysearch.choose.AccessPath.kind)."""
+    """How a before-image finds its row: by the unique key of this number, or by all these parts; if `ranked`, rows that
+    are equal in these may differ elsewhere, and the first in the table's order is taken. With no part at all no row is
+    found (IDX-R2), which stops idempotent mode, too, unless `is_passed_over` (MariaDB). `kind` is the server's access
+    path (keysearch.choose.AccessPath.kind)."""
 
     unique: int | None = None
     parts: tuple[int, ...] = ()

@@ -108,7 +108,7 @@ class RowStore(UnitIndex[DecodedChanges]):
         first unique key is."""
         self._describe(rank=self.index_by(Search(parts=after)) if after else ORDER_OF_ARRIVAL)
 
-    # ---- rows that are there
+    # ---- existing rows
 
     def seed(self, rows: int, parts: list[KeyBytes]) -> None:
         """Put `rows` base rows in, in the table's order; row i's parts are at i in each of `parts`."""
@@ -170,9 +170,9 @@ class RowStore(UnitIndex[DecodedChanges]):
     def prepare(self, batch: DecodedChanges, layouts: ImageLayouts, before: list[EncodedRowPart],
                 after: list[EncodedRowPart], access_paths: np.ndarray, searches: list[Search],
                 awaited: AwaitedValues | None = None) -> None:
-        """Take a batch, for `run` to apply and `finish_batch` to end. `before` and `after` are the parts of its
-        images; `access_paths` (int64, by row of the before-images) says by which of `searches` each row is found. What
-        is `awaited` of after-images (None: nothing) is computed of the rows that are found. Raises UnsupportedEvent as
+        """Take a batch, for `run` to apply and `finish_batch` to end. `before` and `after` are the parts of its images;
+        `access_paths` (int64, by row of the before-images) says by which of `searches` each row is found. The `awaited`
+        values of after-images (None: none) are computed from the rows that are found. Raises UnsupportedEvent as
         `index_by`."""
         inputs = Inputs(before), Inputs(after)
         try:
@@ -195,8 +195,8 @@ class RowStore(UnitIndex[DecodedChanges]):
         return None
 
     def _tell(self, awaited: Awaited, first: int) -> None:
-        """Have values computed that changes from number `first` on await, as if nothing changed their rows before them:
-        what turns out to be otherwise is told again."""
+        """Compute the values that changes from number `first` on await, as if no change came before them; values for
+        which that turns out wrong are computed again."""
         changes = awaited.next_changes(first)
         images = np.ascontiguousarray(awaited.batch.before_rows[changes], np.int64)
         numbers, seen = np.empty(len(images), np.int64), 0

@@ -45,7 +45,8 @@ from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8
 
 @inline
 def insert_row(store, change, row, image, state):
-    """One insert; DONE, or why it stopped. `replaced_row_…` is the row whose place it takes, over a stop for room."""
+    """Apply an insert; return DONE, or why it stopped. `replaced_row_…` is the row that it replaces; it survives a stop
+    for room."""
     n = store.n_parts
     while True:
         basis = store.replaced_row_record
@@ -81,8 +82,8 @@ def insert_row(store, change, row, image, state):
 
 @inline
 def update_in_place(store, number, change, row, image, state):
-    """An insert that meets a row with its last unique key changes that; whether there was room. A row whose place it
-    took before is gone."""
+    """Apply an insert that meets a row with its last unique key by changing that row; return whether there was room. A
+    row that it replaced before is gone."""
     slot, n = slot_at(store, number), store.n_parts
     size = encode_record_at_end(store, store.after, row, record_of(store, slot), n)
     if size < 0:
@@ -98,7 +99,7 @@ def update_in_place(store, number, change, row, image, state):
 
 @inline
 def drop_replaced(store, change, state):
-    """The row whose place an insert took before, if there is one, is gone."""
+    """Remove the row that an insert replaced, if any."""
     if store.replaced_row_record >= 0:
         trace(state, change, store.replaced_row_pointer, NO_ROW, store.replaced_row_order, NO_ROW)
         free_column_pointers(store.replaced_row_pointer, state)
@@ -106,7 +107,7 @@ def drop_replaced(store, change, state):
 
 @inline
 def take_place(store, number, change, state):
-    """An insert that meets a row with another unique key deletes it, to take its place."""
+    """Apply an insert that meets a row with another unique key by deleting that row, which it replaces."""
     slot = slot_at(store, number)
     drop_replaced(store, change, state)
     store.replaced_row_pointer = slot.pointer
@@ -168,7 +169,7 @@ def update_row(store, number, change, row, image, state):
 
 @inline
 def lacks_room(store, state):
-    """Return what is too full for any other change; DONE if nothing is."""
+    """Return the status of a buffer that is too full for another change; DONE if all have room."""
     if store.free_slot < 0 and store.slots_used >= store.slot_room:
         return Status.INDEX_FULL
     if no_column_pointers_left(state):

@@ -2,7 +2,7 @@
 """The memory layout of a row store: records of eight-byte words, and the kernels' small moves between them.
 
     store     one for all rows
-    slot      a row: its pointer, the location of its record in the buffer, its place in the table's order, the record's
+    slot      a row: its pointer, the location of its record in the buffer, its rank in the table's order, the record's
               size
     record    the indexed data of a row: for each *part* where it ends (uint32, from the first part's start), then
               the parts' bytes. A part is a column, or the part of it that a key uses, as keysearch.keybytes encodes it
@@ -10,7 +10,7 @@
     index     its parts, heads of buckets, and for each slot the next and the previous one in its bucket
               and the hash of its key
     input     a part of a batch's images: offsets, data, which rows do not have it (0: none), and their replacements (0:
-              each has a separate value, at the usual location)
+              each has a separate value, in the data)
 
 Records and images are accessed by address, everything else as typed views.
 """

@@ -1,7 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Single rows of a row store: their records in the buffer, their slots, and their places in the indexes.
-
-These are the operations of which all changes to a store consist (see store_layout for the memory layout).
+"""Single rows of a row store: their records in the buffer, their slots, and their entries in the indexes.
 """
 
 import numpy as np
@@ -25,7 +23,7 @@ from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import inline, load_u8
 
 NO_ROOM = -2
-"""In place of a slot's number: the buffer is too full to look for one."""
+"""In place of a slot's number: the buffer has no room for the search."""
 
 
 @inline

@@ -35,7 +35,7 @@ def fill_rows(rows, store_address):
 @kernel
 def find_rows(first, rows, store_address, images, places):
     """Find the slots that the before-images numbered `images` (int64[rows]) lead to, from entry `first` on, by
-    SEARCHES, and put their numbers into `places` (int64[rows]; -1: there is none). How many were seen to: fewer where
+    SEARCHES, and write their numbers to `places` (int64[rows]; -1: no row). Returns how many were processed: fewer if
     the buffer is full."""
     store = store_at(store_address)
     for i in range(first, rows):
@@ -47,8 +47,8 @@ def find_rows(first, rows, store_address, images, places):
 
 @kernel
 def take_rows(first, rows, store_address, number, places):
-    """Take out a row for each of BEFORE's images `first` … `rows` that one equals in an index's parts, and put its
-    place in the table's order into `places` (int64[rows]; -1: there is none). How many images were seen to: fewer where
+    """Take out one row for each of BEFORE's images `first` … `rows` that equals it in an index's parts, and write its
+    rank in the table's order to `places` (int64[rows]; -1: no row). Returns how many images were processed: fewer if
     the buffer is full."""
     store = store_at(store_address)
     n, index = store.n_parts, index_at(store, number)
@@ -66,8 +66,9 @@ def take_rows(first, rows, store_address, number, places):
 
 @kernel
 def add_rows(first, rows, store_address, pointers, places):
-    """Put rows `first` … `rows` in, whose records are in AFTER, whatever unique keys say: pointers, and places in the
-    table's order (int64[rows]). There must be a slot for each. How many are in: fewer where the buffer is full."""
+    """Add rows `first` … `rows`, whose records are in AFTER, regardless of unique keys: pointers, and ranks in the
+    table's order (int64[rows]). There must be a slot for each. Returns how many were added: fewer if the buffer is
+    full."""
     store = store_at(store_address)
     n = store.n_parts
     for row in range(first, rows):

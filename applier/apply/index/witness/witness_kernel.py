@@ -56,7 +56,7 @@ def is_disputed(held_hash, pointer, change, state):
 
 @inline
 def dispute(change, held, state):
-    """Keep a change whose before-image is disputed, and a pointer to the row as it was."""
+    """Record a change whose before-image is disputed, and a pointer to the row before the change."""
     witness = witness_at(state.witness)
     disputed = disputed_at(witness.disputed, witness.n_disputed)
     disputed.change = change

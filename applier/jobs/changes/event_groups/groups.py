@@ -1,4 +1,4 @@
-"""The columns of the feed about a change's event group: its place in the order of the archive, its time, its GTID."""
+"""The columns of the feed about a change's event group: its number in the order of the archive, its time, its GTID."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ OFFSET_BITS = 40
 
 
 def version_at(name: str, place: int, offset: int) -> int:
-    """The commit version of what ends at an offset of a file: by the number that its name ends with, by its place among
-    the files if it has none."""
+    """Return the commit version of a group that ends at an offset of a file, by the number at the end of the file's
+    name, or, without one, by its number among the files."""
     digits = name.rpartition(".")[2]
     number = int(digits) if digits.isascii() and digits.isdigit() else place + 1
     return number << OFFSET_BITS | offset
@@ -32,7 +32,7 @@ def version_at(name: str, place: int, offset: int) -> int:
 @dataclass(frozen=True)
 class WantedGroups:
     """Which event groups are wanted: of these transactions (None: all), with a later commit version, within a range,
-    not left out, and of these threads (none: all)."""
+    not excluded by the user, and of these threads (none: all)."""
 
     gtids: GtidChoice | None = None
     after: int = -1
@@ -46,8 +46,8 @@ class WantedGroups:
 
 
 class FileGroups:
-    """The event groups in [start, end) of a file, the archive's at this place, by the positions of their events; and
-    which of them are `wanted`."""
+    """The event groups in [start, end) of a file, by the positions of their events; and which of them are `wanted`.
+    `place` is the file's number in the archive."""
 
     def __init__(self, uri: str, name: str, place: int, start: int, end: int, wanted: WantedGroups) -> None:
         found = self._found = GroupPass(uri).groups(start, end)
@@ -96,7 +96,7 @@ class FileGroups:
 
     @property
     def has_wanted(self) -> bool:
-        """Whether a group is wanted."""
+        """True if a group is wanted."""
         return bool(self._wanted_ones.any())
 
     @property
@@ -115,19 +115,19 @@ class FileGroups:
         return int(self._found.are_without_thread.sum())
 
     def wanted_commits(self) -> tuple[pa.Array, pa.Array, pa.Array]:
-        """Times, commit versions and GTIDs of the groups that are wanted."""
+        """Times, commit versions and GTIDs of the wanted groups."""
         times, versions, gtids = self.all_commits()
         which = pa.array(self._wanted_ones)
         return times.filter(which), versions.filter(which), gtids.filter(which)
 
     @property
     def are_all_wanted(self) -> np.ndarray:
-        """Whether each of its groups is wanted: bool[n]."""
+        """Whether each group is wanted: bool[n]."""
         return self._wanted_ones
 
     def committed_at(self, start: int, by: FileGroups, place: int) -> None:
-        """The group that begins at an offset was prepared there, and another one, with this place, commits it: the GTID
-        and the thread of either choose it. Comes before what is asked which ones are wanted."""
+        """Note that the group that begins at an offset was prepared there, and that another one commits it, in the file
+        with this number: the GTID and the thread of either choose it. Call it before asking which groups are wanted."""
         own, other = int(np.searchsorted(self._starts, start)), int(by._of(np.array([place]))[0])
         self._commits.append((own, by, other))
         self._versions[own], self._times[own] = by._versions[other], by._times[other]
@@ -138,7 +138,7 @@ class FileGroups:
         return starts
 
     def are_wanted(self, places: np.ndarray) -> np.ndarray:
-        """Return whether the groups are wanted that bytes at these offsets, ascending, are in: bool[n]."""
+        """Return whether the groups that contain these offsets (ascending) are wanted: bool[n]."""
         if self._wanted.all or not len(places):
             return np.ones(len(places), np.bool_)
         wanted: np.ndarray = self._wanted_ones[self._of(places)]

@@ -93,7 +93,7 @@ class FollowState:
         self.advance(log)
 
     def advance(self, log: Snapshot) -> None:
-        """Note that nothing is wanted up to a checkpoint that is later than the acknowledged one."""
+        """Skip everything up to a checkpoint that is later than the acknowledged one."""
         self.log, self._log_json = log, log.to_json()
         self._write()
 

@@ -41,8 +41,8 @@ _MOST_SECONDS_OFF = 30.0
 @dataclass(frozen=True)
 class FollowOptions:
     """What to follow: the log of `changes`, and of it the tables of `filter`. `state` is the file of FollowState, None:
-    none is kept. `every` is how many seconds lie between looks; a batch has about `batch_bytes` of the log, at most.
-    `until_now`: end where nothing is new. `source`: copy this server's log into the archive meanwhile."""
+    none is kept. `every` is the interval between looks, in seconds; a batch has at most about `batch_bytes` of the log.
+    `until_now`: end when nothing is new. `source`: copy this server's log into the archive meanwhile."""
 
     changes: ChangesOptions
     filter: TableFilter = EVERYTHING
@@ -91,7 +91,7 @@ class Batch:
 
 def follow(options: FollowOptions, ending: Ending, progress: Progress | None = None) -> Generator[Batch]:
     """Yield batches until `ending` is asked for. Raises UsageError and SchemaError as ChangeLog does, ArchiveError for
-    an archive that could not be read eight times in a row, and what ends the copying of a server's log."""
+    an archive that could not be read eight times in a row, and the errors that end the copying of a server's log."""
     watch = progress or Silent()
     with FollowState(options.state) as state, _copying(options, watch) as copying:
         follower, failures = _Follower(options, state), 0
@@ -125,7 +125,7 @@ class _Follower:
         self._number = state.acknowledged
         self._read: tuple[ArchiveFile, ...] = ()
         self.has_more = True
-        """Whether the log continues after what was read, as far as is known."""
+        """Whether the log is known to continue after the part that was read."""
         if state.log is not None:
             asked = options.changes
             self._changes = replace(asked, base=None, schema=None, after=None)
@@ -137,7 +137,7 @@ class _Follower:
         self._changes = replace(self._changes, gtids=None, maybe_gtids=gtids)  # a batch may have none of them
 
     def _pass_over(self, before: ChangesOptions, log: Snapshot) -> None:
-        """Begin after a place that is not before the state's: the batches up to there are done."""
+        """Begin after a position that is not before the state's: the batches up to there are done."""
         self._log = ChangeLog(replace(before, base=None, schema=None), base=log).checkpoint(self._options.filter)
         at = self._log.position
         while self._offered and _place(self._offered[0]) <= _place((at.file, at.offset, "", None, None)):

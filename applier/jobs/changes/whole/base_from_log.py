@@ -17,7 +17,7 @@ from applier.snapshot.publish import begin
 
 def base_from_log(span: LogSpan, history: SchemaHistory, definitions: Sequence[TableDefinition],
                   rows: Sequence[pa.Table], folder: str) -> Snapshot:
-    """Write a base into a folder: tables as they were before the log, with these rows each."""
+    """Write a base into a folder: tables before the log, each with its rows."""
     first = span.outlines[0]
     with begin(f"{folder}/base", lasts=False) as staging:
         entries = []

@@ -36,11 +36,11 @@ from applier.schema.definition import TableDefinition, table_schema
 from keysearch.keybytes import KeyBytes
 
 MOST_KEPT = 1 << 20
-"""So many keys are kept before those that came again are dropped."""
+"""The number of keys that are kept before repeated ones are dropped."""
 
 
 class Unknown(Enum):
-    """What stands in a row for values that its first before-image lacks."""
+    """How to fill a value that is missing in a row's first before-image."""
 
     NULL = "NULL"
     MADE_UP = "values that are not NULL"
@@ -128,7 +128,7 @@ class _FirstImages:
         self._limit, self._has_keys = MOST_KEPT, True
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """What is wanted of the rows after a table map: whole before-images, and the keys of after-images."""
+        """Return what to read of the rows after a table map: whole before-images, and the keys of after-images."""
         reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
@@ -169,7 +169,7 @@ class _FirstImages:
             return
         try:
             columns = change_keys(self._key, self._definition, reading.table_map).stored_columns(batch)
-        except ReplayStopped:  # before-images lack the key: whether rows are there is the replay's to find out
+        except ReplayStopped:  # before-images have no key: the replay will find out whether rows exist
             self._has_keys = False
             return
         before, after = (_as_array(self._key.encode(of_images)) for of_images in columns)
@@ -251,8 +251,8 @@ def _computed_from(definition: TableDefinition) -> list[tuple[int, list[int]]]:
 
 
 def _made_up(numbers: np.ndarray, kind: pa.DataType, definition: TableDefinition) -> pa.Array:
-    """A value of a type for each number, one that rows seldom have, and different ones as far as the type has so many.
-    Raises UnsupportedEvent where there is none."""
+    """Return a value of a type for each number, unlikely in real rows, and different ones as far as the type has
+    enough. Raises UnsupportedEvent if the type has no such value."""
     if pa.types.is_decimal(kind):
         limit = 10**min(kind.precision - kind.scale, 18)
         return pa.array(limit - 1 - numbers % limit).cast(pa.decimal128(19, 0)).cast(kind)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from applier.plan.span import Wanted
+from applier.errors import SchemaError
+from applier.plan.cascades import cascades_of
+from applier.plan.span import LogSpan, Wanted
+from applier.plan.used_tables import used_tables
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
@@ -52,5 +55,19 @@ def versions_of(history: SchemaHistory, table: TableName) -> list[TableVersion]:
 
 
 def only(*names: TableName) -> Wanted:
-    """What wants these tables."""
+    """Return a filter for these tables."""
     return lambda database, table: (database, table) in names
+
+
+def refuse_foreign_keys(span: LogSpan, history: SchemaHistory, table: TableName) -> None:
+    """Raise SchemaError if foreign keys change rows of the table, which the log does not contain (AP-FK)."""
+    names = closure(history, table, parents)
+    if names == {table} and not parents(history, names):
+        return
+    cascades = cascades_of(history, used_tables(span, history, only(*names)), idempotent=False,
+                           compressed=span.has_compressed_rows)
+    if any(version.id in cascades for version in versions_of(history, table)):
+        raise SchemaError("foreign keys change rows of this table, and the log does not contain these changes",
+                          table=".".join(table),
+                          hint="replay these logs to get the rows; to get only the changes in the log, ignore "
+                               "foreign keys")

@@ -1,7 +1,7 @@
 """Changes with whole rows before and after each, computed by applying the log to a base.
 
 So a row has the columns that an image omits, its JSON documents after their diffs, and computed values of a replica.
-Rows that foreign keys change outside the log have changes, too, at the place of the change that caused them.
+Rows that foreign keys change outside the log have changes, too, at the position of the change that caused them.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class WholeRows:
 
     def _made(self, traced: dict[int, _TracedVersion], log: ReadLog,
               segment: LogSegment | None) -> Iterator[pa.RecordBatch]:
-        """What batches did that were taken since the last call; all are of the segment's file."""
+        """Yield the changes of the batches taken since the last call; all are of the segment's file."""
         if segment is not None:
             groups = log.groups(segment.file)
             for version, of_version in traced.items():
@@ -107,7 +107,7 @@ class WholeRows:
                            steps.seqs[which], steps.by_foreign_keys[which])
 
     def _below(self, statement: Statement, log: ReadLog, walks: dict[int, TableWalk]) -> Iterator[pa.RecordBatch]:
-        """What a statement does."""
+        """Yield the changes of a statement."""
         yield from log.markers([statement])
         if statement.kind != ALTER or statement.made not in walks or not log.is_wanted(statement) \
                 or not self._log.has_rows_of(statement.made):
@@ -164,7 +164,7 @@ class _TracedVersion:
             self._taken.append(made)
 
     def read(self, groups: FileGroups) -> Iterator[ReadSteps]:
-        """What batches did that were taken since the last call, of the groups that are wanted. Raises _OtherRow."""
+        """Yield the steps of the batches taken since the last call, of the wanted groups. Raises _OtherRow."""
         for made in self._taken:
             if self._of_pairs and (np.unique(made.changes[made.halves], return_counts=True)[1] == 1).any():
                 raise _OtherRow
@@ -192,7 +192,7 @@ def _picked(values: pa.Table, column: Column, picks: pa.Array) -> pa.Array:
 
 
 def check(walks: Mapping[int, TableWalk]) -> None:
-    """Raise what has stopped a unit, if something has."""
+    """Raise the error that has stopped a unit, if any."""
     found = [stop for walk in walks.values() for unit in walk.units for stop in stops(unit)]
     errors = [error for stop in found if isinstance(stop, Refused) for error in stop.errors]
     if errors:

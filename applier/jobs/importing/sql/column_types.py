@@ -197,7 +197,7 @@ def _characters(literals: Literals, allowed: int, column_type: ColumnType, readi
 
 
 def _check_text(texts: pa.Array, literals: Literals) -> None:
-    """Check that text of which nothing says the character set is UTF-8."""
+    """Check that text of an unknown character set is UTF-8."""
     try:
         texts.cast(pa.string())
     except pa.ArrowInvalid:
@@ -300,4 +300,4 @@ CONVERSIONS: dict[Family, Callable[[Literals, ColumnType, LiteralContext], Value
     Family.BYTES: _byte_strings, Family.MEMBERS: _members, Family.DOCUMENT: _json, Family.GEOMETRY: _byte_strings,
     Family.NETWORK: _network, Family.VECTOR: _vectors,
 }
-"""What the literals of a column become."""
+"""How a column's literals are converted."""

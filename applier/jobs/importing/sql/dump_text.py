@@ -82,11 +82,11 @@ class DumpText:
         return read > 0 or len(self._guard) > 0
 
     def text(self, end: int) -> bytes:
-        """The bytes from `at` to a place."""
+        """Return the bytes from `at` to `end`."""
         return self.data[self.at:end].tobytes()
 
     def place(self, at: int) -> str:
-        """The file and the number of the line, from 1, at a place in `data`."""
+        """Return the file and the number of the line, from 1, of an offset in `data`."""
         return f"{self.uri}, line {self._lines_before + _newlines(self.data[:at])}"
 
 
@@ -103,7 +103,7 @@ def _opened(uri: str) -> pa.NativeFile:
 
 
 def read_head(n_bytes: int) -> bytes:
-    """The next bytes of stdin: so many, or fewer where it ends."""
+    """Return the next `n_bytes` bytes of stdin, or fewer at its end."""
     stream, head = _standard_input(), b""
     while len(head) < n_bytes and (more := stream.read(n_bytes - len(head))):
         head += more

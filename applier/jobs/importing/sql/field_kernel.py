@@ -22,7 +22,7 @@ from keysearch.records import struct
 
 BACKSLASH = 92
 NONE = -1
-"""In place of a byte that encloses or escapes, or of the second byte of a line's end: there is none."""
+"""In place of a byte that encloses or escapes, or of the second byte of a line's end, if there is none."""
 FIELDS, fields_at, _ = struct("fields", **dict.fromkeys((
     "field_end", "line", "second", "enclosing", "escape", "coded"), np.int64))
 """The byte that ends a field, those that end a line, those that enclose and escape; `coded` is the address of
@@ -43,7 +43,7 @@ def _line_ends(data, at, end, line, second):
 
 @inline
 def _field(data, at, end, fields):
-    """One field: (place of the end that follows it or MORE, kind, span's start, span's end)."""
+    """Parse one field: (offset of the end that follows it or MORE, kind, span's start, span's end)."""
     field_end, line, enclosing, escape = fields.field_end, fields.line, fields.enclosing, fields.escape
     start, kind = at, TEXT
     if enclosing != NONE and at < end and load_u8(data + at) == enclosing:
@@ -85,7 +85,7 @@ def _field(data, at, end, fields):
 
 @inline
 def _row(data, at, end, fields, row, spans):
-    """One line: (place after it or MORE, number of its fields)."""
+    """Parse one line: (offset after it or MORE, number of its fields)."""
     coded, count = fields.coded, 0
     while True:
         at, kind, span, span_end = _field(data, at, end, fields)
@@ -107,10 +107,9 @@ def _row(data, at, end, fields, row, spans):
 
 @kernel
 def parse_fields(data, at, end, fields_address, spans_address, out):
-    """Lines from `at` on, with the FIELDS at an address. Fills the SPANS of `parse_rows`, and returns as it does: FULL,
-    NEEDS_MORE (at the end of the file, where `out[1]` is `end`, all is done) or WRONG_COUNT; `out` has the number of
-    rows, and the place to continue from, or of the line that is wrong.
-    """
+    """Parse lines from `at` on, with the FIELDS at an address. Fills the SPANS of `parse_rows`, and returns as it does:
+    FULL, NEEDS_MORE (at the end of the file, where `out[1]` is `end`, all is done) or WRONG_COUNT; `out` has the number
+    of rows, and the offset to continue from, or of the wrong line."""
     fields, spans, row = fields_at(fields_address), spans_at(spans_address), np.int64(0)
     while True:
         out[0], out[1] = row, at

@@ -20,7 +20,7 @@ from keysearch.addresses import address_of
 
 HEAD_BYTES = 1 << 16
 """A head is shorter: 4096 columns with names of 64 characters would be an exception."""
-# What is between two words, and a name, is taken once and as a whole ("(?>…)"): a head that does not continue as it
+# The text between two words, and a name, is matched once and as a whole ("(?>…)"): a head that does not continue as it
 # should is not tried again with its comments and blanks divided otherwise, of which there are exponentially many ways.
 _BLANKS = rb"(?>(?:\s|/\*(?!!|M!)(?>.*?\*/))*)"
 _BLANK = rb"(?=\s|/\*)" + _BLANKS
@@ -158,7 +158,7 @@ class InsertColumns:
         return pa.Table.from_arrays([arrays[name] for name in self.schema.names], schema=self.schema)
 
     def _left_out(self, column: Column, arrays: dict[str, pa.Array], n_rows: int, session: Session) -> pa.Array:
-        """A column that the statement lacks: its default, or a STORED generated one, which dumps leave out."""
+        """Return a column that the statement omits: its default, or a STORED generated one, which dumps omit."""
         definition = self.definition
         try:
             if column.generated:

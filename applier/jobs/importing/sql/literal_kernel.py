@@ -28,7 +28,7 @@ from applier.jobs.importing.sql.tuple_kernel import (
 from keysearch.memory import copy_bytes, inline, kernel, load_u8, store_u8
 
 IS_NULL, VALUE, UNUSUAL = range(3)
-"""What became of a row."""
+"""The outcome for a row."""
 
 _MOST_DIGITS = 20
 
@@ -40,7 +40,7 @@ def _hex(byte):
 
 @inline
 def _from_digits(data, at, length, bits, out, to):
-    """Digits, `bits` each, to bytes; the first byte may have fewer of them. Returns the place after them."""
+    """Convert digits, `bits` each, to bytes; the first byte may have fewer of them. Returns the offset after them."""
     each = 8 // bits
     value, left = 0, length
     for offset in range(length):
@@ -55,7 +55,7 @@ def _from_digits(data, at, length, bits, out, to):
 
 @inline
 def _meant(byte):
-    """What a letter after a backslash stands for, itself for most."""
+    """Return the character that a letter after a backslash means, most often itself."""
     if byte == 48:
         return np.uint8(0)
     if byte == 98:
@@ -73,7 +73,7 @@ def _meant(byte):
 
 @inline
 def _unescaped(data, at, length, quote, backslash, out, to):
-    """Text in quotes without its escapes. Returns the place after it."""
+    """Write text in quotes without its escapes. Returns the offset after it."""
     end = at + length
     while at < end:
         byte = load_u8(data + at)
@@ -93,8 +93,8 @@ def _unescaped(data, at, length, quote, backslash, out, to):
 
 @inline
 def _of_field(data, at, length, enclosing, out, to):
-    """A field without its escapes; `enclosing` is the byte around it, which is doubled in it, or a backslash where
-    there is none. Returns the place after it."""
+    """Write a field without its escapes; `enclosing` is the byte around it, which is doubled in it, or a backslash if
+    there is none. Returns the offset after it."""
     end = at + length
     while at < end:
         byte = load_u8(data + at)
@@ -111,7 +111,7 @@ def _of_field(data, at, length, enclosing, out, to):
 
 @inline
 def _sextet(byte):
-    """What a letter of base64 stands for; over 63 where it is none."""
+    """Return the value of a letter of base64; over 63 for any other byte."""
     if 65 <= byte <= 90:
         return np.int64(byte) - 65
     if 97 <= byte <= 122:
@@ -123,8 +123,8 @@ def _sextet(byte):
 
 @inline
 def _of_base64(data, at, length, out, to):
-    """The bytes of base64, in which lines may end (as a backslash and n, too). Returns the place after them, -1 where
-    it is no base64."""
+    """Decode base64, in which lines may end (as a backslash and n, too). Returns the offset after the bytes, -1 if it
+    is not base64."""
     end, bits, n_bits = at + length, np.int64(0), 0
     while at < end:
         byte = load_u8(data + at)
@@ -148,8 +148,9 @@ def _of_base64(data, at, length, out, to):
 
 @kernel
 def to_bytes(data, starts, lengths, kinds, allowed, backslash, out, offsets, states):
-    """Literals of the kinds in the set `allowed` as byte strings: text without escapes, what digits in hexadecimal or
-    bits say, numbers as they are written. `out` has room for all spans; fills offsets: int64[n + 1] and states."""
+    """Convert literals of the kinds in the set `allowed` to byte strings: text without escapes, the bytes of
+    hexadecimal digits or bits, numbers as written. `out` has room for all spans; fills offsets: int64[n + 1] and
+    states."""
     to = np.int64(0)
     for row in range(len(kinds)):
         offsets[row] = to

@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Scans the bytes of an SQL file: blanks, comments, quotes, the end of a statement.
 
-Places are offsets from an address; every read is checked against `end`. The result MORE means that the bytes end too
-early to decide: call again from the same place with more bytes. Character sets in which a byte of a longer character
-may be a quote or a backslash (big5, gbk, sjis, …) cannot be read this way.
-Source: MySQL manual, "Comments" and "String Literals".
+Offsets count from an address; every read is checked against `end`. The result MORE means that the bytes end too early
+to decide: call again from the same offset with more bytes. Character sets in which a byte of a longer character may be
+a quote or a backslash (big5, gbk, sjis, …) cannot be read this way. Source: MySQL manual, "Comments" and "String
+Literals".
 """
 
 import numpy as np
@@ -21,8 +21,8 @@ _BACKSLASHES = np.uint64(0x5C5C5C5C5C5C5C5C)
 
 @inline
 def blanks_end(data, at, end):
-    """The place after blanks and comments from `at` on, MORE if the bytes end before it is seen. Comments that a
-    server runs, /*! … */ and /*M! … */, are none."""
+    """Return the offset after blanks and comments from `at` on, MORE if the bytes end before it. Comments that a server
+    runs, /*! … */ and /*M! … */, do not count as comments."""
     while at < end:
         byte = load_u8(data + at)
         if byte <= 32:
@@ -49,7 +49,7 @@ def blanks_end(data, at, end):
 
 @inline
 def comment_end(data, at, end):
-    """The place after the */ that closes the comment at `at`, or MORE."""
+    """Return the offset after the */ that closes the comment at `at`, or MORE."""
     at += 2
     while at + 1 < end:
         if load_u8(data + at) == 42 and load_u8(data + at + 1) == 47:
@@ -60,8 +60,8 @@ def comment_end(data, at, end):
 
 @inline
 def quote_end(data, at, end, backslash):
-    """The place after the closing quote of the one at `at`, or MORE; and whether there are escapes in it (a doubled
-    quote is one). `backslash`: whether it escapes."""
+    """Return the offset after the closing quote of the one at `at`, or MORE; and whether there are escapes in it (a
+    doubled quote is one). `backslash`: whether it escapes."""
     quote = load_u8(data + at)
     quotes = _ONES * np.uint64(quote)
     escaped = False
@@ -97,15 +97,15 @@ def quote_end(data, at, end, backslash):
 
 @kernel
 def statement_start(data, at, end):
-    """The place of the next statement's first character: blanks and plain comments are skipped. MORE if none is
-    seen."""
+    """Return the offset of the next statement's first character: blanks and plain comments are skipped. MORE if there
+    is none yet."""
     return blanks_end(data, at, end)
 
 
 @kernel
 def statement_end(data, at, end, delimiter, delimiter_length, backslash):
-    """The place of the delimiter (its bytes are at an address of their own) that ends the statement at `at`, or MORE.
-    A comment that a server runs belongs to the statement, as does all else in comments and quotes."""
+    """Return the offset of the delimiter (its bytes are at an address of their own) that ends the statement at `at`, or
+    MORE. A comment that a server runs belongs to the statement, as do quoted text and other comments."""
     while delimiter_length <= end - at:
         found = True
         for offset in range(delimiter_length):
@@ -129,7 +129,8 @@ def statement_end(data, at, end, delimiter, delimiter_length, backslash):
 
 @inline
 def comment_after(data, at, end):
-    """The place after the one comment at `at`, `at` if there is none (a comment that a server runs is none), MORE."""
+    """Return the offset after the one comment at `at`, `at` if there is none (a comment that a server runs does not
+    count), or MORE."""
     byte = load_u8(data + at)
     if byte == 47:
         if at + 1 < end and load_u8(data + at + 1) != 42:

@@ -13,14 +13,14 @@ _SCOPES = frozenset({"GLOBAL", "SESSION", "LOCAL", "PERSIST", "PERSIST_ONLY"})
 _INSERT_HISTORY = "system_versioning_insert_history"
 _START = {"character_set_client": "", "sql_mode": "", "time_zone": "SYSTEM", _INSERT_HISTORY: "0"}
 _QUOTES_NAMES = frozenset({"ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"})
-"""Modes of which ANSI_QUOTES is a part, beside ANSI; `--compatible` asks for them."""
+"""Modes that include ANSI_QUOTES, besides ANSI; `--compatible` produces them."""
 
 
 @dataclass
 class DumpSession:
     """The variables of a session that matter here, and user variables that save them. `system_time_zone` is the meaning
-    of SYSTEM, which no dump names; "SYSTEM" if it is unknown. `default_charset` is that of text of which the dump
-    does not say it; None means UTF-8, and that it is not sure."""
+    of SYSTEM, which no dump names; "SYSTEM" if it is unknown. `default_charset` is that of text whose character set the
+    dump does not name; None means UTF-8, as a guess."""
 
     flavour: str
     database: str | None = None
@@ -61,7 +61,7 @@ class DumpSession:
 
     @property
     def knows_charset(self) -> bool:
-        """True if the dump, or who imports it, has said its character set."""
+        """True if the dump, or the user, has named its character set."""
         return bool(self.variables["character_set_client"] or self.default_charset)
 
     @property

@@ -15,8 +15,8 @@ from keysearch.addresses import address_of
 
 @dataclasses.dataclass(frozen=True)
 class LiteralContext:
-    """What a literal's meaning depends on: the session's character set, whether a backslash escapes, the time zone.
-    `is_guessed`: nothing has said the character set."""
+    """The context on which a literal's meaning depends: the session's character set, whether a backslash escapes, the
+    time zone. `is_guessed`: the character set was not named."""
 
     charset: str = "utf8mb4"
     backslash: bool = True
@@ -53,7 +53,7 @@ class LiteralError(Exception):
         self.row, self.place, self.column, self.literal = row, 0, "", ""
 
     def in_column(self, place: int, column: str, literals: Literals) -> LiteralError:
-        """The same with the column that it is about: its place among the INSERT's, its name; and the literal."""
+        """Return the same error with its column: the number among the INSERT's, the name; and the literal."""
         text = literals.text(self.row).decode("utf-8", "replace")
         self.place, self.column, self.literal = place, column, text if len(text) <= 60 else text[:59] + "…"
         return self
@@ -100,8 +100,8 @@ def merged(unusual: np.ndarray | None, more: np.ndarray) -> np.ndarray | None:
 
 
 def number_values(numbers: np.ndarray, states: np.ndarray, arrow: pa.DataType) -> Values:
-    """What a kernel made of literals, as an Arrow type: `numbers` are its values in memory, `states` those of
-    literal_kernel."""
+    """Return the values that a kernel made from literals, as an Arrow type: `numbers` are the values in memory,
+    `states` those of literal_kernel."""
     array = pa.Array.from_buffers(arrow, len(states), [_valid_bits(states), pa.py_buffer(numbers)])
     return Values(array, _unusual(states))
 

@@ -14,7 +14,7 @@ from applier.jobs.importing.sql.scan_kernel import MORE, blanks_end, comment_aft
 from keysearch.memory import inline, kernel, load_i64, load_u8, store_i64, store_u8
 from keysearch.records import struct
 
-# Kinds of values. The span of a text is what is between the quotes, that of digits in quotes likewise.
+# Kinds of values. The span of a text is the part between the quotes, and so is that of digits in quotes.
 # FIELD and ENCLOSED have escapes as LOAD DATA reads them, without and with quotes around. HEX_TEXT is _utf8mb4 x'…'.
 NULL, DEFAULT, INTEGER, DECIMAL, DOUBLE, TRUE, FALSE, TEXT, ESCAPED, BINARY_TEXT, BINARY_ESCAPED, HEX, BITS, \
     EXPRESSION, FIELD, ENCLOSED, BASE64, HEX_TEXT = range(18)
@@ -28,7 +28,7 @@ class Status(IntEnum):
     FULL = 1
     """There is no room for more rows."""
     NEEDS_MORE = 2
-    """A row continues behind the bytes that are there."""
+    """A row continues behind the known bytes."""
     NO_LIST = 3
     WRONG_COUNT = 4
     """A row does not have a value for each column."""
@@ -85,7 +85,7 @@ _NULL, _DEFAULT, _TRUE, _FALSE, _BINARY, _CONVERT, _USING, _UTF8MB4, _INTRODUCER
 
 @inline
 def _expression_end(data, at, end, flags):
-    """The place of the comma or bracket that ends the expression at `at`, or MORE."""
+    """Return the offset of the comma or bracket that ends the expression at `at`, or MORE."""
     depth = 0
     while at < end:
         byte = load_u8(data + at)
@@ -113,7 +113,7 @@ def _expression_end(data, at, end, flags):
 
 @inline
 def _number(data, at, end):
-    """(place after, kind) of the number at `at`; the kind is EXPRESSION where it is none."""
+    """Parse the number at `at`: (offset after it, kind); the kind is EXPRESSION if it is not a number."""
     start, kind, digits = at, INTEGER, 0
     if load_u8(data + at) == 45:
         at += 1
@@ -137,7 +137,7 @@ def _number(data, at, end):
 
 @inline
 def _digits_end(data, at, end, kind):
-    """The place after hexadecimal digits or bits."""
+    """Return the offset after hexadecimal digits or bits."""
     while at < end:
         byte = _lower(load_u8(data + at))
         if not (48 <= byte <= 57 or 97 <= byte <= 102) or (kind == BITS and byte > 49):
@@ -164,7 +164,8 @@ def _word_end(data, at, end):
 
 @inline
 def _converted(data, at, end, flags):
-    """What follows CONVERT, where it is a text USING utf8mb4, as mydumper writes JSON: as `_value` returns it."""
+    """Parse what follows CONVERT, if it is a text USING utf8mb4, as mydumper writes JSON: the result is that of
+    `_value`."""
     at = blanks_end(data, at, end)
     if at < 0 or load_u8(data + at) != 40:
         return at, EXPRESSION, at, at
@@ -196,8 +197,8 @@ def _converted(data, at, end, flags):
 
 @inline
 def _value(data, at, end, flags):
-    """The value at `at`, which is no blank: (place after it, kind, span's start, span's end); the place is MORE, or the
-    kind EXPRESSION where it is no literal, and the rest means nothing then."""
+    """Parse the value at `at`, which is not a blank: (offset after it, kind, span's start, span's end); the offset is
+    MORE, or the kind EXPRESSION if it is not a literal, and then the rest has no meaning."""
     byte = load_u8(data + at)
     if byte == 39 or (byte == 34 and not flags & ANSI_QUOTES):
         after, escaped = quote_end(data, at, end, flags & BACKSLASH != 0)
@@ -251,7 +252,7 @@ def _value(data, at, end, flags):
 
 @inline
 def _row(data, at, end, flags, row, spans):
-    """One row, its bracket at `at`: (place after its closing bracket or MORE, number of its values)."""
+    """Parse one row, its bracket at `at`: (offset after its closing bracket or MORE, number of its values)."""
     at = blanks_end(data, at + 1, end)
     if at < 0:
         return at, 0
@@ -284,12 +285,11 @@ def _row(data, at, end, flags, row, spans):
 
 @kernel
 def parse_rows(data, at, end, header, header_length, flags, spans_address, out):
-    """Rows from `at` on, where the first bracket of a row is expected; `header` is the address of the statement's bytes
-    up to there, in each of the statements that follow.
+    """Parse rows from `at` on, where the first bracket of a row is expected; `header` is the address of the statement's
+    bytes up to there, in each of the statements that follow.
 
-    Fills the SPANS at `spans_address`, `columns` values a row and `capacity` rows at most. Returns why it stopped,
-    and in `out`: the number of rows, and the place to continue from (after ";" where the statement ENDED, of the error
-    else).
+    Fills the SPANS at `spans_address`, `columns` values a row and `capacity` rows at most. Returns why it stopped, and
+    in `out`: the number of rows, and the offset to continue from (after ";" if the statement ENDED, else of the error).
     """
     spans, row = spans_at(spans_address), np.int64(0)
     while True:

@@ -42,8 +42,8 @@ _OF_FEEDS = frozenset((_KIND, "_commit_version", "_commit_timestamp"))
 
 
 def check_feed(root: str, definition: TableDefinition) -> None:
-    """Raise UsageError for a place where commits with change data cannot be made, and for a table with a column of a
-    name that its feed has for something else."""
+    """Raise UsageError for a location where commits with change data cannot be made, and for a table with a column
+    whose name its feed uses."""
     if not new_files.can_make(root):
         raise UsageError("change data need conditional writes, which this store is not known to have", file=root,
                          hint="publish on s3:// with obstore installed, on a local file system, or without "
@@ -56,9 +56,9 @@ def check_feed(root: str, definition: TableDefinition) -> None:
 
 def write_changes(storage: Storage, folder: str, snapshot: str, entry: TableEntry, unsigned_bigint: str,
                   removed: Mapping[str, int], added: Sequence[FileEntry]) -> list[tuple[str, int]] | None:
-    """Write by which rows the files of the table's folder that are `removed` (their sizes by names) differ from those
-    of the snapshot at a path or uri that are `added`: the names below the folder and sizes of what was written; None if
-    no row differs. Raises SnapshotError for a file that is missing or damaged; errors: OSError."""
+    """Write the rows in which the files of the table's folder that are `removed` (their sizes by names) and the files
+    of the snapshot at a path or uri that are `added` differ: returns the names below the folder and sizes of the new
+    files; None if no row differs. Raises SnapshotError for a file that is missing or damaged; errors: OSError."""
     compiling.ensure("diff")
     definition = entry.definition.shown
     columns = SharedColumns.of(definition, definition)

@@ -121,10 +121,10 @@ class _Planned:
 
 
 def publish(root: str, snapshot: Snapshot, filter: TableFilter, *, change_data: bool) -> list[PublishedTable]:
-    """Publish the tables of a snapshot below a path or uri, and say what happened to each; with change data of tables
-    that have it, and from now on of all of these where it is asked for. Raises SnapshotError for a table that somebody
-    else made or wrote to, for files that readers would not take, and where the place is another lineage's; UsageError
-    for a type that Delta lacks, and where a feed cannot be."""
+    """Publish the tables of a snapshot below a path or uri, and return what happened to each; with change data for
+    tables that have it, and from now on for all of these if requested. Raises SnapshotError for a table that another
+    program made or wrote to, for files that readers would refuse, and if the location belongs to another lineage;
+    UsageError for a type that Delta does not have, and if a feed is impossible."""
     if "%" in root:
         raise UsageError("deltalake cannot open a path that contains %", file=root,
                          hint="choose a directory without %")
@@ -164,7 +164,7 @@ def publish(root: str, snapshot: Snapshot, filter: TableFilter, *, change_data: 
 
 def _planned(storage: Storage, snapshot: Snapshot, entry: TableEntry, marked: dict[str, MarkedTable],
              change_data: bool) -> _Planned:
-    """What is to be done about one table. Raises what `publish` says."""
+    """Plan the commit of one table. Raises the errors of `publish`."""
     name, folder = entry.full_name, folder_of(entry.database, entry.name)
     definition, choice = entry.definition.shown, snapshot.source.options.get(OPTION, AS_DECIMAL)
     schema, stored = delta_schema(definition, choice), stored_schema(definition, choice)

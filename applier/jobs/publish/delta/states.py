@@ -23,8 +23,8 @@ from applier.schema.table_filter import TableFilter
 
 
 def table_states(storage: Storage, filter: TableFilter) -> tuple[list[TableStates], list[Publication]]:
-    """The tables that were published below a directory, dropped ones included, and the last publication. Commits of
-    others, which left rows as they were, are skipped. Raises SnapshotError for a table that cannot be read."""
+    """Return the tables that were published below a directory, dropped ones included, and the last publication. Commits
+    of others, which left rows unchanged, are skipped. Raises SnapshotError for a table that cannot be read."""
     marker, found = load_marker(storage), list[TableStates]()
     if marker is None:
         return [], []

@@ -31,7 +31,7 @@ class Storage:
 
     @cached_property
     def options(self) -> dict[str, str]:
-        """What deltalake needs to find the store that pyarrow finds by the uri."""
+        """Return the options with which deltalake finds the store that pyarrow finds by the uri."""
         return store_options(self.root)
 
     def place(self, folder: str) -> str:

@@ -29,11 +29,11 @@ from applier.snapshot.files.stored_columns import StoredColumns
 
 _TIME = "TIME in microseconds"
 _ORDINAL = "mysql.ordinal"
-"""A column's place, from 1: deltalake takes columns that only changed places for the same schema."""
+"""A column's ordinal, from 1: deltalake treats a schema with reordered columns as the same."""
 
 
 def stored_schema(definition: TableDefinition, unsigned_bigint: str) -> pa.Schema:
-    """The columns of a table's files. Raises UsageError for a type that Delta lacks."""
+    """Return the columns of a table's files. Raises UsageError for a type that Delta does not have."""
     stored = StoredColumns.of(definition).schema(table_schema(definition), unsigned_bigint)
     if found := [field.name for field in stored if field.type == pa.uint64()]:
         raise UsageError(f"Delta has no unsigned integers, and column {found[0]} is unsigned",
@@ -43,7 +43,7 @@ def stored_schema(definition: TableDefinition, unsigned_bigint: str) -> pa.Schem
 
 
 def delta_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
-    """The columns as Delta has them. Raises UsageError for a type that it lacks."""
+    """Return the columns with their types in Delta. Raises UsageError for a type that it does not have."""
     plain = Schema.from_arrow(pa.schema([pa.field(field.name, field.type)
                                          for field in stored_schema(definition, unsigned_bigint)]))
     columns = zip(plain.fields, definition.stored_columns, strict=True)
@@ -73,7 +73,7 @@ _LEAD_BACK = "restore it to the version that was published, or remove its direct
 
 @dataclass(frozen=True)
 class Known:
-    """A table that is there, as the publication before left it: its columns, and its files' sizes by their names."""
+    """An existing table, as the last publication left it: its columns, and its files' sizes by their names."""
 
     table: DeltaTable
     files: Mapping[str, int]
@@ -84,7 +84,7 @@ class Known:
 
     @cached_property
     def has_feed(self) -> bool:
-        """Whether its commits are to have change data."""
+        """True if its commits are to have change data."""
         return self.table.metadata().configuration.get(FEED) == "true"
 
 
@@ -97,10 +97,9 @@ class ChangeData:
 
 @dataclass(frozen=True)
 class Commit:
-    """What is to become of a table: from what is there (None: it is made) to these columns, with files that are added
-    and names of files that go. Where `replaces`, its columns change, and all its files go. `has_feed`: whether its
-    commits are to have change data from now on; this one has `changes`, None where readers see all of it by its files.
-    """
+    """A commit of a table: from its current state (None: it is created) to these columns, with added files and the
+    names of removed ones. If `replaces`, its columns change, and all its files are removed. `has_feed`: its commits are
+    to have change data from now on; this one has `changes`, None if readers see all of them by its files."""
 
     folder: str
     known: Known | None
@@ -137,8 +136,7 @@ def known_table(storage: Storage, folder: str, lineage: str, name: str) -> Known
 
 
 def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, str]) -> None:
-    """Make one commit of a table, whose new files are there already. Raises SnapshotError where another one came
-    first."""
+    """Make one commit of a table, whose new files exist already. Raises SnapshotError if another commit came first."""
     place, options = storage.place(wanted.folder), storage.options
     try:
         if wanted.known is None:
@@ -205,5 +203,5 @@ def _version(place: str, version: int, options: dict[str, str], name: str) -> De
 
 
 def _first_line(error: DeltaError) -> str:
-    """What it says, without the calls that led there."""
+    """Return the message without the call stack."""
     return str(error).partition("\n")[0]

@@ -43,18 +43,18 @@ class Stores(PyArrowFileIO):
 
 
 NAME = "default"
-"""What a catalog that is given by its uri is called, as pyiceberg does."""
+"""The name of a catalog that is given by its uri, as in pyiceberg."""
 FAILURES: tuple[type[Exception], ...] = (OSError, SQLAlchemyError, NotImplementedError, *(
     kind for kind in vars(exceptions).values() if isinstance(kind, type) and issubclass(kind, Exception)))
-"""What a catalog, and the store where it keeps metadata, may raise: pyiceberg's own have no kind in
-common, and what a server lacks is not implemented."""
+"""The errors of a catalog, and of the store for its metadata: pyiceberg's own have no common base class, and a missing
+feature of a server is NotImplementedError."""
 _NOT_OPENED: tuple[type[Exception], ...] = (ValueError, ImportError, *FAILURES)
 
 
 @contextmanager
 def working(where: str, hint: str | None = None) -> Iterator[None]:
-    """Raise SnapshotError where a catalog fails, or where its metadata are damaged: pyiceberg has no kind of error for
-    metadata that it cannot read, so any error out of its code is one. Others are defects, and stay as they are."""
+    """Raise SnapshotError if a catalog fails, or if its metadata are damaged: pyiceberg has no error class for
+    unreadable metadata, so any error from its code counts. Others are defects, and are not changed."""
     try:
         yield
     except FAILURES as error:
@@ -107,8 +107,8 @@ def tables_of(catalog: Catalog) -> list[Table]:
 
 def new_table(catalog: Catalog, name: TableName, schema: Schema, order: SortOrder,
               properties: Mapping[str, str]) -> Transaction:
-    """A transaction that makes a table, in a namespace that is there, with columns of these numbers: pyiceberg and its
-    catalogs would give them others."""
+    """Return a transaction that creates a table, in an existing namespace, with columns of these numbers: pyiceberg and
+    its catalogs would give them others."""
     staged = catalog.create_table_transaction(name, schema, properties=dict(properties))._table
     metadata = staged.metadata.model_copy(update={
         "schemas": [schema], "current_schema_id": schema.schema_id, "last_column_id": schema.highest_field_id,

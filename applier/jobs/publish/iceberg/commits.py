@@ -45,7 +45,8 @@ from applier.schema.ddl.schema_changes import TableName
 COMPLETE = "applier.complete"
 """The property of a namespace that says whether all its tables stand where it does: "true" or "false"."""
 AtOnce = Literal["everything", "rows", "nothing"]
-"""What came at once: all of a publication, its rows (tables were dropped, renamed or made before), or no two tables."""
+"""What changed at once: all of a publication, its rows (tables were dropped, renamed or created before), or no two
+tables."""
 _TRANSACTION = "transactions/commit"
 _HAS_TRANSACTIONS = Endpoint(http_method=HttpMethod.POST, path=f"/v1/{{prefix}}/{_TRANSACTION}")
 _UNKNOWN = dict.fromkeys((500, 502, 503, 504), CommitStateUnknownException)
@@ -53,8 +54,8 @@ _UNKNOWN = dict.fromkeys((500, 502, 503, 504), CommitStateUnknownException)
 
 @dataclass(frozen=True)
 class Change:
-    """What is to become of a table: from a table that is there (None: it is made) to its name and the transaction that
-    changes it (None: it is dropped); `obsolete` are files that nothing needs then."""
+    """A change of a table: from the existing table (None: it is created) to its name and the transaction that changes
+    it (None: it is dropped); `obsolete` are files that nothing needs then."""
 
     before: Table | None
     name: TableName
@@ -69,8 +70,8 @@ class _CommitTransaction(IcebergBaseModel):
 
 
 def commit(catalog: Catalog, changes: Sequence[Change], namespaces: Mapping[str, Mapping[str, str]]) -> AtOnce:
-    """Make changes, and give namespaces properties; says what of it came at once. Raises SnapshotError where the
-    catalog changed meanwhile: of what comes at once, nothing was made then."""
+    """Make changes, and give namespaces properties; returns what changed at once. Raises SnapshotError if the catalog
+    changed meanwhile: then nothing of the part that changes at once was made."""
     try:
         if isinstance(catalog, SqlCatalog):
             _commit_at_once(catalog, changes, namespaces)
@@ -141,7 +142,7 @@ def _take_out(catalog: SqlCatalog, session: Session, table: Table) -> None:
     found = session.execute(delete(IcebergTables).where(
         IcebergTables.catalog_name == catalog.name, IcebergTables.table_namespace == namespace,
         IcebergTables.table_name == name, IcebergTables.metadata_location == table.metadata_location))
-    if found.rowcount != 1:  # type: ignore[attr-defined]  # of a DELETE it is there
+    if found.rowcount != 1:  # type: ignore[attr-defined] # a DELETE has it
         raise CommitFailedException(f"{namespace}.{name}")
 
 
@@ -167,7 +168,7 @@ def _commit_in_steps(catalog: Catalog, changes: Sequence[Change],
             continue
         table, updates = change.transaction._table, change.transaction._updates
         requirements = _requirements(change.before)
-        if has_transactions and change.before is None:  # a server may take tables that are there, and no others
+        if has_transactions and change.before is None:  # a server may take existing tables only
             made = catalog.commit_table(table, requirements, tuple(one for one in updates if not _is_of_rows(one)))
             requirements, names_change = _as_was(made.metadata), True
             updates = tuple(one for one in updates if _is_of_rows(one))
@@ -219,7 +220,7 @@ def _requirements(before: Table | None) -> tuple[Any, ...]:
 
 
 def _as_was(metadata: TableMetadata) -> tuple[Any, ...]:
-    """That a table is as it was when its changes were planned: its columns, their order, and its rows."""
+    """Return the state of a table on which its planned changes depend: its columns, their order, and its rows."""
     return (AssertTableUUID(uuid=metadata.table_uuid),
             AssertRefSnapshotId.model_validate({"ref": MAIN_BRANCH, "snapshot-id": metadata.current_snapshot_id}),
             AssertLastAssignedFieldId.model_validate({"last-assigned-field-id": metadata.last_column_id}),

@@ -37,8 +37,8 @@ def change_files(transaction: Transaction, added: Iterable[DataFile], removed: I
 
 class _FileChange(_OverwriteFiles):
     def _commit(self) -> UpdatesAndRequirements:
-        """A snapshot is later than what was there before, also where the clock was put back: readers in Java refuse a
-        table in which time goes back by more than a minute."""
+        """A snapshot is later than the previous one, even if the clock was put back: readers in Java refuse a table in
+        which time goes back by more than a minute."""
         updates, requirements = super()._commit()
         return tuple(map(self._later, updates)), requirements
 

@@ -44,7 +44,7 @@ def _write(lake: str, of_catalog: Needed) -> None:
 
 
 def _files(lake: str, name: str) -> tuple[str, ...]:
-    """All files that the catalog may need by what was said of it."""
+    """Return all files that the catalog may need, by its properties."""
     files = set[str]()
     for table in needs(*location.resolve(lake)):
         if table.name == name:

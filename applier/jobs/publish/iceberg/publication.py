@@ -1,10 +1,10 @@
 """Updates a catalog's tables to those of a snapshot: names, columns, files.
 
-A table of the catalog is the snapshot's if they have columns with the same numbers, of the same lineage: so it is
-found whatever its current name is. Its files are identified by their names, which are unique in a lineage; if
-the catalog has a file under another path than the snapshot, that path stays as long as the file exists. Properties
-record what was published: of namespaces, the position of all their tables; of a table and its snapshots, the position
-of its last published change.
+A table of the catalog is the snapshot's if they have columns with the same numbers, of the same lineage: so it is found
+whatever its current name is. Its files are identified by their names, which are unique in a lineage; if the catalog has
+a file under another path than the snapshot, that path stays as long as the file exists. Properties record the
+publication: of namespaces, the position of all their tables; of a table and its snapshots, the position of its last
+published change.
 
 A definition in Iceberg has columns by their numbers, with comments, the key, and the order of rows. Every column is
 optional except those of a primary key, which identify a row: an invalid date is null to readers, even
@@ -82,7 +82,7 @@ def _data_file(place: str, file: FileEntry, metadata: pq.FileMetaData, schema: S
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     for place_in, field in enumerate(schema.fields):
         if metadata.schema.column(place_in).path != field.name:
-            break  # from a list on, leaves have other places; a key's columns are no lists
+            break  # from a list on, leaves have other numbers; a key's columns are not lists
         chunks = [group.column(place_in) for group in groups]
         sizes[field.field_id] = sum(chunk.total_compressed_size for chunk in chunks)
         counts[field.field_id] = file.rows
@@ -106,7 +106,7 @@ def _bound(kind: Any, value: Any) -> bytes:
 
 
 def iceberg_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
-    """The columns of a table's files. Raises UsageError for a type that Iceberg lacks."""
+    """Return the columns of a table's files. Raises UsageError for a type that Iceberg does not have."""
     stored = StoredColumns.of(definition).schema(table_schema(definition), unsigned_bigint)
     if found := [field.name for field in stored if field.type == pa.uint64()]:
         raise UsageError(f"Iceberg has no unsigned integers, and column {found[0]} is unsigned",
@@ -141,7 +141,8 @@ def _identifying(definition: TableDefinition) -> list[str]:
 DROPPED = "applier.dropped."
 """How properties of a namespace begin that say which tables were dropped last, and where."""
 _LONGEST_PROPERTY = 1000
-"""Characters of a namespace's property in a SQL catalog. A longer one is empty, as what was there is no more true."""
+"""The most characters of a namespace's property in a SQL catalog. A longer one becomes empty, since the previous value
+is no longer true."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[Tabl
 
 def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Table | None,
              said: dict[str, str]) -> _Planned:
-    """What is to be done about one table, by commits that say this."""
+    """Plan the change of one table, by commits with these properties."""
     name = (entry.database, entry.name)
     definition = entry.definition.shown
     schema = iceberg_schema(definition, snapshot.source.options.get(OPTION, AS_DECIMAL))

@@ -35,14 +35,15 @@ def states_of(table: Table) -> TableStates:
 
 @dataclass(frozen=True)
 class Remembered:
-    """What namespaces say: the publications that they know, and the tables that were dropped last, with where."""
+    """The contents of namespaces' properties: the publications that they know, and the tables that were dropped last,
+    with positions."""
 
     publications: tuple[Publication, ...]
     dropped: Mapping[str, BinlogPosition]
 
 
 def remembered(catalog: Catalog) -> Remembered:
-    """What a catalog's namespaces say."""
+    """Return the contents of the properties of a catalog's namespaces."""
     dropped, publications = dict[str, BinlogPosition](), list[Publication]()
     for namespace in catalog.list_namespaces():
         said = catalog.load_namespace_properties(namespace)
@@ -68,8 +69,8 @@ def _state(snapshot: Snapshot, name: str) -> State:
 
 
 def without_files(found: PublishedAsOf, tables: Iterable[Table]) -> PublishedAsOf:
-    """The same without those of the tables of which files of then are gone, which is told. The files that a table has
-    now are there."""
+    """Return the same without the tables whose former files were removed, with a note about each. The files that a
+    table has now exist."""
     by_place = {table.metadata_location: table for table in tables}
     gone = {one.name for one in found.tables if _lacks_files(by_place[one.place], one.id)}
     notes = [f"what {name} was there can no longer be read: files of then have expired" for name in sorted(gone)]

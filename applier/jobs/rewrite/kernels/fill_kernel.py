@@ -15,8 +15,9 @@ _FAR = np.int64(1) << 40
 
 @kernel
 def put_fills(sources_address, first):
-    """Put together what the images of changes from the number `first` on lack, each with its record, whose place and
-    row are there. Gives the number of the one for which there is no room, or how many there are."""
+    """Assemble the missing parts of the images of changes from the number `first` on, each with its record, whose
+    position and row are set. Returns the number of the first change for which there is no room, or the number of
+    changes."""
     sources = sources_at(sources_address)
     n, n_columns, n_bytes = sources.n, sources.n_columns, (sources.n_columns + 7) >> 3
     values = sources.values

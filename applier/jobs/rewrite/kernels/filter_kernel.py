@@ -24,7 +24,7 @@ _KEEP, _, _BEGIN, _END, _DROP = range(5)
 _THREAD_BYTES, _FLAGS_AT, _STATEMENT_END, _HEADER_BYTES = 8, 17, 1, 19
 _SUPPRESS_USE = 8
 AS_IS, DROPPED, UNKNOWN_TABLE, NEED_ANSWER, NO_ROOM, BAD_LENGTH = range(6)
-"""What becomes of an event that was not put out changed: it is put out in the usual way; it goes; or it cannot be
+"""The decision about an event that was not output changed: it is output as usual; it is dropped; or it cannot be
 decided yet."""
 
 
@@ -118,7 +118,7 @@ def _open_statement(state):
 
 @inline
 def _drop_statement(state):
-    """What was put out of the open statement goes, too."""
+    """Drop the output of the open statement, too."""
     if state.statement_open:
         for i in range(state.statement_first, state.n_events):
             state.group_removed += out_at(state.events, i).source
@@ -128,8 +128,8 @@ def _drop_statement(state):
 
 @inline
 def filter_event(start, stop, size, event_type, state):
-    """What becomes of an event, as the walk's `plain_event` has it: the address after what was put out in its place,
-    or one of the above. Table maps are known."""
+    """Decide about an event, in the form of the walk's `plain_event`: return the address after its replacement, or one
+    of the above. Table maps are known."""
     goes = _goes_as_a_whole(state)
     if is_gtid(event_type):
         open_group(state)
@@ -220,7 +220,7 @@ def _table_map(start, stop, size, state):
 
 @inline
 def _rows(start, size, state):
-    """A rows event stays, with what came before it in its statement, or goes."""
+    """Keep a rows event, with the events before it in its statement, or drop it."""
     body = start + state.header_bytes
     entry = id_entry(state.ids, state.ids_mask, table_id_at(body))
     ends = load_u16(body + 6) & _STATEMENT_END != 0

@@ -22,7 +22,7 @@ def frame(events, n, target, position, header_bytes, checksum_bytes):
     for i in range(n):
         out = out_at(events, i)
         start, event_type = to, out.type
-        if event_type == _FORMAT:  # its checksum is taken without a flag that it has, and it does not move
+        if event_type == _FORMAT:  # its checksum is computed without one of its flags, and it does not move
             to = copy_bytes(to, out.address, out.length)
             continue
         if event_type == _GTID or event_type == _ANONYMOUS_GTID or event_type == _GTID_TAGGED:

@@ -121,8 +121,9 @@ def put_image(to, present, n_columns, values, unused):
 
 @inline
 def diffs_at(at, stop, json_bytes):
-    """What PARTIAL_UPDATE_ROWS has between the images of a row (JD-TYPE): the bitmap of JSON columns with diffs, if
-    there is one, and the address of the image after it, or CORRUPT; other events (-1 `json_bytes`) have nothing."""
+    """Return the options between the images of a row of PARTIAL_UPDATE_ROWS (JD-TYPE): the bitmap of JSON columns with
+    diffs, if there is one, and the address of the image after it, or CORRUPT; other events (-1 `json_bytes`) have
+    none."""
     if json_bytes < 0:
         return np.int64(NO_DIFFS), at
     if at >= stop or load_u8(at) > _PARTIAL_JSON:

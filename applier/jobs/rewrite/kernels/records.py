@@ -8,20 +8,22 @@ from keysearch.records import struct
 
 COLUMN, _, column_at = struct("column of images", **dict.fromkeys((
     "width", "prefix", "key", "before", "after", "json"), np.int64))
-"""How a column's values lie in images: bytes of a value, or of the length before it. Whether it is of the key that
-before-images are to have; whether images before and after are to have it where they need not; its number among the JSON
-columns, -1 for others."""
+"""A column's values in images: the bytes of a value, or of the length before it. Whether it is of the key that
+before-images are to have; whether images before and after are to have it although they need not; its number among the
+JSON columns, -1 for others."""
 
 TABLE, _, table_at = struct("table of images", **dict.fromkeys((
     "wanted", "n_columns", "columns", "n_json", "fills", "n_fills", "next_fill", "fill_turn", "goes", "database",
     "database_length"), np.int64))
-"""One for each distinct table map: whether its images are written again, its columns (address), how many are JSON. What
-its images in the file lack is in `n_fills` records at `fills`, of which `next_fill` is the next in the event of the
-`fill_turn`. `goes`: a filter drops it; `database` is the address of its database's new name (0: it keeps its name)."""
+"""One for each distinct table map: whether its images are written again, its columns (address), how many are JSON. The
+missing parts of its images in the file are in `n_fills` records at `fills`; `next_fill` is the next one in the event of
+the `fill_turn`. `goes`: a filter drops it; `database` is the address of its database's new name (0: it keeps its
+name)."""
 
 FILL, _, fill_at = struct("what images lack", **dict.fromkeys(("place", "row", "at", "length"), np.int64))
-"""What the images of a row change lack: the offset of its event in the file (of what is compressed, of that which it is
-in), the row in the event; the address of it and its length. It is three bitmaps of columns and two images:
+"""The missing parts of the images of a row change: the offset of its event in the file (of a compressed event, of the
+one that it is in), the row in the event; the address of it and its length. It is three bitmaps of columns and two
+images:
 
     which columns the first image has, which the second one, and which an after-image has as the row before (of columns
     that have diffs, the second image may have the documents that these make)
@@ -31,17 +33,18 @@ in), the row in the event; the address of it and its length. It is three bitmaps
 SOURCES, sources_at, _ = struct("where values are", **dict.fromkeys((
     "n", "n_columns", "columns", "layouts", "kinds", "where", "lengths", "same", "values", "out", "room", "used",
     "fills"), np.int64))
-"""Where the values are that images of `n` changes lack. Addresses: of the columns (COLUMN), of the bitmaps of layouts;
-of arrays by image (before, after), change and column: the kind of source (uint8), and where it is, an image pointer, or
-the address of the value as an image has it, with its length below (-1: NULL); of an array by change and column, whether
-the row after has what the row before has; memory for values; memory for what is made, and of its records (FILL)."""
+"""The locations of the values that are missing in images of `n` changes. Addresses: of the columns (COLUMN), of the
+bitmaps of layouts; of arrays by image (before, after), change and column: the kind of source (uint8), and where it is,
+an image pointer, or the address of the value as an image has it, with its length below (-1: NULL); of an array by
+change and column, whether the row after has what the row before has; memory for values; memory for the result, and of
+its records (FILL)."""
 ABSENT, IN_IMAGE, IN_MEMORY = range(3)
 """Kinds of sources."""
 
 PAIR, _, pair_at = struct("documents of a row", **dict.fromkeys((
     "row", "column", "old", "old_length", "new", "new_length", "diffs", "diffs_length"), np.int64))
-"""A document that a row changes: the row's number in its event, the column's; where the values before and after
-lie in the log, and their lengths; and the same of the diffs that come in the place of the latter (0: none)."""
+"""A document that a row changes: the row's number in its event, the column's; the addresses of the values before and
+after in the log, and their lengths; and the same of the diffs that replace the latter (0: none)."""
 
 OUT, _, out_at = struct("event put out", **dict.fromkeys((
     "address", "start", "length", "source", "unit", "form", "rows", "moves", "begins",
@@ -52,7 +55,7 @@ which form; of a rows event that is compressed by itself, how many bytes come be
 where it ends; whether it begins a group, or is in none; how many bytes of the archive after it, in its group, are
 dropped."""
 PLAIN, PAYLOAD, MARIADB = range(3)
-"""Forms: as it is, in a TRANSACTION_PAYLOAD, or as MariaDB's compressed rows event."""
+"""Forms: plain, in a TRANSACTION_PAYLOAD, or as MariaDB's compressed rows event."""
 
 STATE, state_at, _ = struct("rewriting", **dict.fromkeys((
     "base", "position", "end", "file_end", "header_bytes", "checksum_bytes", "compresses", "is_mariadb", "is_decrypted",
@@ -90,8 +93,8 @@ from its first table map or what is before it: the same, how many rows events it
 
 ANSWER, _, answer_at = struct("answer about a statement", **dict.fromkeys((
     "key", "key_length", "action", "value", "value_length", "once"), np.int64))
-"""What becomes of a QUERY with this body, without its first bytes (statements.THREAD_BYTES): an Action, and the body
-that comes in its place (0: none). `once`: the answer is good for one event."""
+"""The decision about a QUERY with this body, without its first bytes (statements.THREAD_BYTES): an Action, and the body
+that replaces it (0: none). `once`: the answer is valid for one event."""
 ANSWERS, LONG_STATEMENT = 4096, 1024
 """Records of a table by hash; all longer statements share the first."""
 
@@ -101,12 +104,12 @@ MOST_VALUES = 4096
 VALUE_BYTES = 8 * MOST_VALUES
 """Of an array with a number for each column of a row. An image's values take two of them (image_kernel.find_values)."""
 IMAGES_AT_A_TIME = 3
-"""So many images' values a kernel needs memory for."""
+"""The number of images for whose values a kernel needs memory."""
 BITMAP_BYTES = 512
 
 
 class Status(IntEnum):
-    """Why the kernel stopped: DONE, what it needs, or, below 0, what is wrong with the event."""
+    """Why the kernel stopped: DONE, what it needs, or, below 0, the error in the event."""
 
     DONE = 0
     PART = 1

@@ -93,7 +93,7 @@ def begins_group(event_type):
 
 @inline
 def compressed_event(position, start, stop, size, state):
-    """What a compressed event holds, and then, if nothing in it has changed, the event as instead."""
+    """Rewrite the events in a compressed event, and then, if none has changed, copy the event unchanged."""
     goes_on, header = True, state.header_bytes
     while goes_on:
         if state.contents_left == 0 or content_view(state.content).position != position:
@@ -164,7 +164,7 @@ def has_room(length, state):
 
 @inline
 def put_copy(start, stop, size, state):
-    """Put out an event as it is."""
+    """Copy an event unchanged."""
     to = state.out + state.used
     finish(copy_bytes(to, start, stop - start), start, size, state)
 

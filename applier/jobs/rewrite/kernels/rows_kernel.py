@@ -29,13 +29,13 @@ from keysearch.memory import copy_bytes, inline, load_u8, store_u8
 
 _UPDATE_ROWS, _PARTIAL_UPDATE = 31, 39
 BAD_LENGTH, UNKNOWN_TABLE, BAD_ROWS, NEED_DIFFS, NO_ROOM = -1, -2, -3, -4, -5
-"""What is wrong with an event, or missing, instead of an address."""
+"""The error in an event, or the missing information, instead of an address."""
 
 
 @inline
 def put_rows(start, stop, to, state):
-    """Put the rows event in [start, stop), which has no checksum there, to `to`, where there is room for it as it is.
-    The address after what was put: `to` where it stays as it is, below 0 what is wrong with it."""
+    """Write the rows event in [start, stop), which has no checksum there, to `to`, where there is room for it
+    unchanged. Returns the address after the output: `to` if the event stays unchanged, below 0 an error."""
     body, event_type = start + state.header_bytes, np.int64(event_header(start).type)
     if stop - body < 8:
         return np.int64(BAD_LENGTH)
@@ -125,7 +125,7 @@ def _clear(bitmap, n_columns):
 
 @inline
 def _choose_before(before, less, columns, n_columns):
-    """Which columns the before-images need: those of the key, if they have all of it, and which are wanted."""
+    """Choose the columns of before-images: those of the key, if they have all of it, and the wanted ones."""
     _clear(less, n_columns)
     for column in range(n_columns):
         known = column_at(columns, column)
@@ -138,8 +138,8 @@ def _choose_before(before, less, columns, n_columns):
 
 @inline
 def _choose_after(at, stop, before, after, less, columns, n_columns, json_bytes, values):
-    """Which columns the after-images need: those that some row has changed, or whose value before is unknown, and
-    which are wanted. If none is needed, those of the key stay, so that there is an image. False if a row is corrupt."""
+    """Choose the columns of after-images: those that some row has changed, or whose value before is unknown, and the
+    wanted ones. If none is needed, those of the key stay, so that there is an image. False if a row is corrupt."""
     _clear(less, n_columns)
     open_columns = np.int64(0)
     for column in range(n_columns):

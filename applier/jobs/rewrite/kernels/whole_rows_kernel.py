@@ -108,7 +108,7 @@ def _has_all(bitmap, n_columns):
 
 @inline
 def _put_bitmap(to, bitmap, n_columns, state):
-    """Put a bitmap as the server does it: where all columns are there, MySQL has ones behind the last bit, too."""
+    """Write a bitmap as the server does: if all columns are present, MySQL has ones behind the last bit, too."""
     end = copy_bytes(to, bitmap, (n_columns + 7) >> 3)
     if n_columns & 7 and not state.is_mariadb and _has_all(bitmap, n_columns):
         store_u8(end - 1, np.uint8(255))
@@ -126,7 +126,7 @@ def _gets_more(bitmap, whole, n_columns):
 
 @inline
 def _first_fill(table, state):
-    """The number of the first record for the event: the next one of those with its place."""
+    """Return the number of the first record for the event: the next one with its position."""
     if table.fill_turn != state.turn:
         low, high = np.int64(0), table.n_fills
         while low < high:
@@ -222,7 +222,7 @@ def _has_documents(at, stop, fill, before, after, json_bytes, table, n_columns, 
 
 @inline
 def _put_without_options(start, stop, to, at, first, before, after, json_bytes, table, n_columns, state):
-    """Put an event in which no row has diffs as UPDATE_ROWS; another one stays as it is."""
+    """Write an event in which no row has diffs as UPDATE_ROWS; leave another one unchanged."""
     row = first
     while row < stop:
         begin = row

@@ -1,6 +1,6 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Events as BINLOG statements have them: base64 in lines. Those of payloads get the checksum that they lack, and
-compressed ones of MariaDB are plain."""
+"""Events as BINLOG statements have them: base64 in lines. Events of payloads get a checksum, and compressed ones of
+MariaDB become plain."""
 
 import numpy as np
 

@@ -35,7 +35,7 @@ from keysearch.memory import inline, kernel, load_u8, load_u16
 
 
 class Role(IntEnum):
-    """What an event is to the choice. Python says it where it is UNKNOWN."""
+    """The role of an event in the choice. Python decides if it is UNKNOWN."""
 
     UNKNOWN = 0
     CHOSEN = 1
@@ -100,7 +100,7 @@ def choose(base, state_address):
 
 @inline
 def _begin(state):
-    """What waits is not chosen."""
+    """Drop the waiting events, which are not chosen."""
     state.ranges_out = state.chosen_end
     state.text_start = -1
     state.is_chosen = 0
@@ -155,8 +155,8 @@ def _take(state, role, place, after):
 
 @inline
 def _of_event(body, stop, kind, state):
-    """What an event is, or why that is unknown: table maps, rows events, and the frame of most transactions, that of
-    statements in a context that can be read."""
+    """Return the role of an event, or why that is unknown: of table maps, rows events, the frame of most transactions,
+    and the frame of statements in a readable context."""
     if kind == _TABLE_MAP:
         return _of_table_map(body, stop, state)
     if (kind >= 20 and kind <= 25) or (kind >= 30 and kind <= 32) or kind == 39 or (kind >= 166 and kind <= 171):
@@ -209,7 +209,7 @@ def _of_rows(body, stop, kind, state):
     if entry.table == Role.CHOSEN:
         return Role.CHOSEN
     _, bitmaps = read_bitmaps(body, stop, kind)
-    if bitmaps == 0:  # it is too short for what comes before its rows
+    if bitmaps == 0:  # it is too short for the fields before its rows
         return Role.UNKNOWN
     if load_u16(body + _FLAGS_AT) & _STATEMENT_END:
         state.text_start = -1

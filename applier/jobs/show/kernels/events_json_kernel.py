@@ -58,8 +58,8 @@ def put_event_line(out, base, body, stop, kind, state):
 
 @inline
 def put_head(out, base, state):
-    """What comes before an event's fields: {"pos":1310,"end":1341,"type":"XID","timestamp":1795203941,"server_id":7,
-    "fields":{"""
+    """Write the beginning of an event's object, before its fields:
+    {"pos":1310,"end":1341,"type":"XID","timestamp":1795203941,"server_id":7, "fields":{"""
     event = state.start if state.inner != 0 else base + state.position
     out = put_text(put_place(out, base, state), state, Text.JSON_TIME)
     out = put_text(put_unsigned(out, np.uint64(event_header(event).time)), state, Text.JSON_SERVER)
@@ -68,7 +68,7 @@ def put_head(out, base, state):
 
 @inline
 def _put_query(out, base, body, stop, state):
-    """A statement. What it ran in is text that Python has made of the same bytes before."""
+    """Write a statement. Its context is text that Python has made of the same bytes before."""
     if stop - body < _QUERY_FIXED:
         return Status.NEED_DETAILS
     sql = body + _QUERY_FIXED + np.int64(load_u16(body + 11)) + np.int64(load_u8(body + 8)) + 1

@@ -2,26 +2,33 @@
 """Prints events as the servers' own programs do: the header line of each, and the contents of frequent kinds; or rows
 as JSON.
 
-The rows of a statement follow the headers of all of its events, with BINLOG statements in between: what comes too early
-waits in buffers of its own, which Python takes over when they are full. The kernel stops with a status where Python is
-needed: for the contents of rare kinds, the text of a new second, a new table map, a full buffer, and errors in an
-event.
+The rows of a statement follow the headers of all of its events, with BINLOG statements in between: text that comes too
+early waits in buffers of its own, which Python takes over when they are full. The kernel stops with a status where
+Python is needed: for the contents of rare kinds, the text of a new second, a new table map, a full buffer, and errors
+in an event.
 """
 
 import numpy as np
 
 from applier.binlog.events.compression.compressed_kernel import ZSTD, describe_payload
 from applier.binlog.events.event_header_kernel import event_header
-from applier.binlog.events.packed_kernel import bitmaps_of, read_bitmaps, table_id_at
-from applier.binlog.rows.change_records import UPDATE
-from applier.binlog.rows.rows_event_kernel import ALL_ONES, DUMMY_TABLE_ID, rows_kind
+from applier.binlog.events.packed_kernel import table_id_at
+from applier.binlog.rows.rows_event_kernel import rows_kind
 from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
-from applier.jobs.show.kernels.base64_kernel import inner_checksum, put_event
+from applier.jobs.show.kernels.base64_kernel import put_event
 from applier.jobs.show.kernels.events_json_kernel import HEADER_BYTES, put_event_line, put_head
-from applier.jobs.show.kernels.fixed_texts import Text, put_name, put_text
-from applier.jobs.show.kernels.gtid_text_kernel import find_time, put_gtid, put_mariadb_gtid
+from applier.jobs.show.kernels.fixed_texts import Text, put_text
+from applier.jobs.show.kernels.gtid_text_kernel import put_gtid, put_mariadb_gtid
 from applier.jobs.show.kernels.places_kernel import PAYLOAD, find_event, leave_payload, pass_event
-from applier.jobs.show.kernels.rows_text_kernel import put_rows, put_rows_title
+from applier.jobs.show.kernels.rows_event_text_kernel import put_rows_event
+from applier.jobs.show.kernels.statement_end_kernel import (
+    ask_for_heads,
+    end_statement,
+    put_header,
+    put_heads,
+    put_own_name,
+    put_title,
+)
 from applier.jobs.show.kernels.statements_text_kernel import (
     ANNOTATE,
     EVENT_ROOM,
@@ -34,21 +41,16 @@ from applier.jobs.show.kernels.statements_text_kernel import (
 from applier.jobs.show.kernels.walk_records import (
     AT_EVENT,
     AT_PAYLOAD_END,
-    HEADERS,
-    SHORT_AT,
-    SHORT_LENGTH,
     Status,
     state_at,
     table_at,
 )
-from applier.kernels.put_kernel import put_byte, put_hex
+from applier.kernels.put_kernel import put_byte
 from jsondiff.kernels.numbers import put_unsigned
-from keysearch.memory import copy32, copy_bytes, inline, kernel, load_u8, load_u16, load_u32, load_u64
+from keysearch.memory import copy_bytes, inline, kernel, load_u64
 
-_ROTATE, _FORMAT, _XID, _TABLE_MAP, _GTID, _ANONYMOUS, _MARIADB_GTID = 4, 15, 16, 19, 33, 34, 162
+_XID, _TABLE_MAP, _GTID, _ANONYMOUS, _MARIADB_GTID = 16, 19, 33, 34, 162
 _PREVIOUS, _TAGGED, _INTVAR, _RAND, _USER_VAR = 35, 42, 5, 13, 14
-_PARTITION = 1
-"""In the extra data of a rows event."""
 _FIRST_PRE_GA, _LAST_PRE_GA = 20, 22
 
 
@@ -117,18 +119,18 @@ def _put_event(base, state):
         if _is_left_out(kind, state):
             return out
     if is_text and takes_heads and not _is_variable(kind):
-        out = _put_heads(out, state)
+        out = put_heads(out, state)
         if out < 0:
             return out
     if is_text and state.row_at == 0 and state.is_short == 0:
         state.header_start = out
         if kind != ANNOTATE and (rows < 0 or state.as_mysql):
-            out = _put_header(out, state.start, base + state.position, state.size, state)
+            out = put_header(out, state.start, base + state.position, state.size, state)
             if out < 0:
                 return out
             state.header_end = out
     if rows >= 0:
-        return _put_rows_event(out, base, body, stop, kind, rows, state)
+        return put_rows_event(out, base, body, stop, kind, rows, state)
     if kind == _TABLE_MAP:
         return _put_table_map(out, base, body, stop, is_text, state)
     if not is_text:
@@ -140,7 +142,7 @@ def _put_event(base, state):
         return put_text(out, state, Text.COMMIT)
     if kind == QUERY or kind == LOAD_QUERY:
         if state.is_short == 0:
-            out = _put_own_name(out, base, state)
+            out = put_own_name(out, base, state)
         return put_query(out, start, body, stop, kind, state)
     if kind == _GTID or kind == _ANONYMOUS:
         return put_gtid(out, body, stop, kind, state)
@@ -154,38 +156,17 @@ def _put_event(base, state):
     if kind == PAYLOAD and state.inner == 0:
         return out if state.is_short else _put_payload(out, body, stop, state)
     if is_pre_ga and stop - body >= 8:
-        state.header_end = _put_title(out, base, body, state)
+        state.header_end = put_title(out, base, body, state)
         return Status.NEED_NOTE
     return Status.NEED_DETAILS
 
 
 @inline
 def _is_left_out(kind, state):
-    """Whether a line with its position is all that is printed of an event for now."""
+    """Whether only a line with the position is printed of an event for now."""
     if kind == ROWS_QUERY:
         return state.shows_statements == 0
     return state.shows_gtids == 0 and (kind == _GTID or kind == _ANONYMOUS or kind == _TAGGED or kind == _PREVIOUS)
-
-
-@inline
-def _put_header(out, start, outer, size, state):
-    """#261122 19:00:00 server id 7  end_log_pos 197 CRC32 0x0badcafe"""
-    header = state.header_bytes
-    time = find_time(np.int64(event_header(start).time), HEADERS, state)
-    if time == 0:
-        return Status.NEED_TIME
-    out = put_byte(out, 35)
-    copy32(out, time + SHORT_AT)
-    out = put_text(out + SHORT_LENGTH, state, Text.SERVER)
-    out = put_unsigned(out, np.uint64(event_header(start).server_id))
-    out = put_unsigned(put_text(out, state, Text.END), np.uint64(event_header(outer).next_position))
-    kind = event_header(outer).type
-    if state.inner == 0 and header > 19 and kind != _FORMAT and kind != _ROTATE:
-        out = put_unsigned(put_text(out, state, Text.GROUP), load_u64(start + 19))
-    if state.checksum_bytes:
-        checksum = inner_checksum(state) if state.inner else load_u32(outer + size - 4)
-        out = put_hex(put_text(out, state, Text.CRC), np.uint64(checksum), 8)
-    return put_text(out, state, Text.TAB)
 
 
 @inline
@@ -193,25 +174,19 @@ def _put_annotation(base, body, stop, state):
     """Append the text behind the rows that follow, and its header line, to the headers that wait: 0, or why not."""
     out, start = state.heads_out, state.start
     if EVENT_ROOM > state.heads_end - out:
-        return _ask_for_heads(stop - body, state)
+        return ask_for_heads(stop - body, state)
     if state.is_short:
         out = put_text(out, state, Text.STATEMENT)
     else:
-        out = _put_header(out, start, base + state.position, state.size, state)
+        out = put_header(out, start, base + state.position, state.size, state)
         if out < 0:
             return out
     out = put_byte(put_text(out, state, Text.ANNOTATE), 10)
     out = put_statement(out, body, stop, ANNOTATE, state.heads_end, state)
     if out < 0:
-        return _ask_for_heads(stop - body, state)
+        return ask_for_heads(stop - body, state)
     state.heads_out = out
     return np.int64(0)
-
-
-@inline
-def _ask_for_heads(length, state):
-    state.wanted_bytes = 2 * length + EVENT_ROOM
-    return np.int64(Status.FULL_LATER)
 
 
 @inline
@@ -231,50 +206,8 @@ def _put_rows_query(out, base, body, stop, state):
 
 @inline
 def _is_variable(kind):
-    """Whether it is of a statement that follows: MySQL's program prints it with that."""
+    """Whether it belongs to the following statement: MySQL's program prints it with that."""
     return kind == _INTVAR or kind == _RAND or kind == _USER_VAR
-
-
-@inline
-def _put_heads(out, state):
-    """The header lines that have waited, of which a table map is the end; they wait until that is printed."""
-    heads = state.heads_out - state.heads_start
-    if heads + EVENT_ROOM > state.out_end - out:
-        return np.int64(Status.FULL)
-    return copy_bytes(out, state.heads_start, heads)
-
-
-@inline
-def end_statement(out, state):
-    """Where the text ends with what has waited for the end of a statement; or STATEMENT_ENDS where Python prints it."""
-    code, rows = state.code_out - state.code_start, state.rows_out - state.rows_start
-    heads = state.heads_out - state.heads_start
-    if state.has_parts or heads + code + rows + EVENT_ROOM > state.out_end - out:
-        state.out = out
-        return np.int64(Status.STATEMENT_ENDS)
-    out = copy_bytes(out, state.heads_start, heads)
-    state.heads_out = state.heads_start
-    if code:
-        out = copy_bytes(put_text(out, state, Text.BINLOG), state.code_start, code)
-        out = put_text(out, state, Text.BINLOG_ENDS)
-    out = copy_bytes(out, state.rows_start, rows)
-    state.code_out = state.code_start
-    state.rows_out = state.rows_start
-    return out
-
-
-@inline
-def _put_own_name(out, base, state):
-    """The name of the event's type: in the file, or within a payload."""
-    start = state.start if state.inner else base + state.position
-    return put_name(out, state, np.int64(event_header(start).type))
-
-
-@inline
-def _put_title(out, base, body, state):
-    """What a rows event is, and about which table; a note may follow."""
-    table_id = table_id_at(body)
-    return put_rows_title(_put_own_name(out, base, state), state, table_id, np.int64(load_u16(body + 6)))
 
 
 @inline
@@ -314,118 +247,3 @@ def _put_table_map(out, base, body, stop, is_text, state):
                 return status
     state.heads_out = state.heads_start
     return out
-
-
-@inline
-def _put_rows_event(out, base, body, stop, kind, rows, state):
-    """Its title, if that is not printed yet, and its rows; those of a statement's last event behind what has waited for
-    it."""
-    columns, at = read_bitmaps(body, stop, kind)
-    if at == 0:
-        return Status.BAD_ROWS
-    table_id, is_text, is_resumed = table_id_at(body), state.is_json == 0, state.row_at != 0
-    is_last = load_u16(body + 6) & 1 != 0
-    if is_text and not is_resumed:
-        if state.is_never:
-            return Status.ROWS_IN_NEVER
-        if state.is_short == 0:
-            waits, to = state.as_mysql == 0, out
-            if waits:
-                to = state.heads_out
-                if EVENT_ROOM > state.heads_end - to:
-                    return _ask_for_heads(np.int64(0), state)
-                to = _put_header(to, state.start, base + state.position, state.size, state)
-                if to < 0:
-                    return to
-            to = _put_title(to, base, body, state)
-            if state.shows_binlog:
-                status = put_event(base, state)
-                if status < 0:
-                    return status
-            if waits:
-                state.heads_out = to
-            else:
-                out = to
-        state.out = out
-        state.row_at = at + ((columns + 7) >> 3) * bitmaps_of(kind) - state.start
-        state.stage = 0
-    if is_text and is_last and state.stage == 0:
-        out = end_statement(out, state)
-        if out < 0:
-            return out
-        state.out = out
-        state.stage = 1
-    entry = id_entry(state.ids, state.ids_mask, table_id)
-    if entry.id == -1:
-        if table_id != DUMMY_TABLE_ID and table_id != ALL_ONES:
-            return Status.UNKNOWN_TABLE
-        return out if is_text else Status.NEED_DETAILS
-    state.table = entry.table
-    table = table_at(state.tables, entry.table)
-    if columns != table.n_columns:
-        return Status.BAD_ROWS
-    if is_text:
-        return _put_text_of_rows(out, base, body, at, rows, is_last, table, state)
-    after = put_rows(out, base, at, rows, table, state)
-    if (after == Status.BAD_ROWS or after == Status.BAD_VALUE) and table.is_unsure:
-        return Status.NEED_NOTE
-    if after == out and not is_resumed:
-        return Status.NEED_DETAILS  # an event without rows is one line
-    return after
-
-
-@inline
-def _put_text_of_rows(out, base, body, at, rows, is_last, table, state):
-    """Rows as text: at once, or into what waits for the end of the statement."""
-    if state.shows_rows == 0 and (state.as_mysql or state.is_short):
-        return out
-    state.header_end = out
-    out_end = state.out_end
-    if not is_last:
-        state.out = state.rows_out
-        state.out_end = state.rows_end
-    to = state.out
-    if 2 * EVENT_ROOM > state.out_end - to:
-        after = np.int64(Status.FULL)
-    else:
-        if state.stage < 2:
-            to = _put_partition(to, body, rows, state)
-            state.out = to
-            state.stage = 2
-        after = put_rows(to, base, at, rows, table, state)
-        if state.shows_rows == 0:  # they are counted
-            state.out = to
-            after = to if after >= 0 else after
-        if after >= 0 and state.as_mysql == 0 and is_last:
-            if EVENT_ROOM > state.out_end - after:
-                state.out = after
-                after = np.int64(Status.FULL)
-            else:
-                after = put_unsigned(put_text(after, state, Text.N_ROWS), np.uint64(state.n_rows))
-                after = put_byte(after, 10)
-                state.n_rows = 0
-    if not is_last:
-        state.rows_out = after if after >= 0 else state.out
-        state.out = out
-        state.out_end = out_end
-        if after == Status.FULL:
-            state.wanted_bytes = 0
-            return np.int64(Status.FULL_LATER)
-        after = out if after >= 0 else after
-    if (after == Status.BAD_ROWS or after == Status.BAD_VALUE) and table.is_unsure:
-        return np.int64(Status.NEED_NOTE)
-    return after
-
-
-@inline
-def _put_partition(out, body, rows, state):
-    """Which partition the rows are of, where the event says it."""
-    kind = np.int64(event_header(state.start).type)
-    has_extra = (kind >= 30 and kind <= 32) or kind == 39
-    if not has_extra or load_u16(body + 8) < 5 or load_u8(body + 10) != _PARTITION:
-        return out
-    target = np.uint64(load_u16(body + 11))
-    if rows == UPDATE and load_u16(body + 8) >= 7:
-        out = put_unsigned(put_text(out, state, Text.PARTITIONS), np.uint64(load_u16(body + 13)))
-        return put_byte(put_unsigned(put_text(out, state, Text.TARGET), target), 10)
-    return put_byte(put_unsigned(put_text(out, state, Text.PARTITION), target), 10)

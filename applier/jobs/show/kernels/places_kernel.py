@@ -25,14 +25,14 @@ _LEAST_EVENT = 19
 
 @inline
 def place_of(state):
-    """The place of the event that the walk is at."""
+    """Return the position of the current event, with its number in a payload."""
     number = state.inner_number + 1 if state.inner else np.int64(0)
     return state.position << INNER_BITS | number
 
 
 @inline
 def place_after(base, state):
-    """The place where the event's range ends: of a payload itself, before what is in it."""
+    """Return the position of the end of the event's range: for a payload itself, that before its events."""
     place = place_of(state)
     if state.inner or event_header(base + state.position).type == PAYLOAD:
         return place + 1
@@ -53,7 +53,7 @@ def find_event(base, state):
 
 @inline
 def _look(base, state):
-    """What is where the walk is, or at the next range's start."""
+    """Find the event at the walk's position, or at the next range's start."""
     inner, place, last = state.inner, place_of(state), state.ranges_end
     range_ = state.range
     while range_ < last and range_view(range_).end <= place:
@@ -95,7 +95,7 @@ def _look(base, state):
 
 @inline
 def _find_contents(position, state):
-    """Return whether what is compressed in the event is there; earlier ones' is left."""
+    """Return whether the contents of the compressed event are available; those of earlier events are skipped."""
     content, left = state.content, state.contents_left
     while left and content_view(content).position < position:
         content, left = content + CONTENT_BYTES, left - 1

@@ -24,7 +24,7 @@ _FLAGS = (1, Text.STMT_END), (2, Text.NO_FK), (4, Text.RELAXED), (8, Text.COMPLE
 _NO_SET = 9
 """Bytes of a line end and "### SET" with its own."""
 _ROOM = 512
-"""What is printed of a row, at most, beside its values and its table's name."""
+"""The most bytes that are printed of a row, besides its values and its table's name."""
 
 
 @inline
@@ -101,8 +101,9 @@ def put_rows(out, base, at, kind, table, state):
 
 @inline
 def _read_options(at, end, table, state):
-    """What stands between the images of a row of PARTIAL_UPDATE_ROWS: (the bits of the columns of JSON that are diffs
-    in the second one, where that is). No bits (0) in other events; BAD_ROWS for the address where it makes no sense."""
+    """Read the options between the images of a row of PARTIAL_UPDATE_ROWS: (the bits of the JSON columns that are diffs
+    in the second one, the address of that). Other events have no bits (0); the address is BAD_ROWS for malformed
+    options."""
     if load_u8(state.start + 4) != _PARTIAL_UPDATE:
         return np.int64(0), at
     if at >= end or load_u8(at) > _PARTIAL_JSON:
@@ -164,7 +165,7 @@ def _put_image(out, room_end, at, end, bitmap, diffs, table, state):
 
 @inline
 def _put_diff(out, room_end, at, end, is_null, column, state):
-    """What Python has made of the JSON diff at `at`: as put_value."""
+    """Write the text that Python has made of the JSON diff at `at`: as put_value."""
     length = np.int64(-1)
     if not is_null:
         length = value_length(at, end, column.width)

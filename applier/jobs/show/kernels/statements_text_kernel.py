@@ -23,7 +23,7 @@ EVENT_ROOM = 2048
 
 @inline
 def put_query(out, start, body, stop, kind, state):
-    """A statement; what is printed of its context is Python's to say where that is another one than the last."""
+    """Write a statement; Python writes its context if that differs from the last one."""
     fixed = _LOAD_FIXED if kind == LOAD_QUERY else _QUERY_FIXED
     if stop - body < fixed:
         return Status.NEED_DETAILS
@@ -84,7 +84,7 @@ def put_query(out, start, body, stop, kind, state):
 
 @inline
 def _frame_of(sql, length):
-    """What a statement is to its transaction; those that are something do not change the default database."""
+    """Return the role of a statement in its transaction; statements with a role do not change the default database."""
     if length < 2:
         return _NO_FRAME
     word = load_u32(sql) if length >= 4 else np.uint32(0)

@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Values of row images as `mysqlbinlog -v` and `mariadb-binlog -v` print them, from the log's bytes into a text.
 
-What they print needs no table definition, so it follows the wire type alone: an integer that may be unsigned is
-printed both ways, ENUM is a number and SET its bits, text is in its column's character set. A GEOMETRY, which
-mysqlbinlog gives up on, is printed as mariadb-binlog does. A zero date is a zero date, and no DECIMAL is too wide.
+The output needs no table definition, so it follows the wire type alone: an integer that may be unsigned is printed both
+ways, ENUM is a number and SET its bits, text is in its column's character set. A GEOMETRY, which mysqlbinlog gives up
+on, is printed as mariadb-binlog does. A zero date is a zero date, and no DECIMAL is too wide.
 
 In JSON lines the same texts are strings of JSON.
 
-A JSON document is printed as a string of SQL; one that is a mere string, without JSON's quotes."""
+A JSON document is printed as a string of SQL; a JSON string is printed without JSON's quotes."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def put_json(at, length, limit, state):
  OLD_TIMESTAMP, STRING, VECTOR, JSON) = range(18)
 
 MOST_FIXED = 128
-"""Bytes of text that a value that is no string takes, at most: an old DATETIME of any eight bytes, six numbers of up to
-20 digits with what is between and around them. (A BIT has up to 64 digits, a DECIMAL 68 characters, a number that C's
-printf writes LONGEST_DOUBLE with the zero byte behind it.)"""
+"""The most bytes of text of a value that is not a string: an old DATETIME of any eight bytes, six numbers of up to 20
+digits with the characters between and around them. (A BIT has up to 64 digits, a DECIMAL 68 characters, a number that
+C's printf writes LONGEST_DOUBLE with the zero byte behind it.)"""
 
 _QUOTE, _BACKSLASH = 39, 92
 _LETTERS = np.zeros(32, np.uint8)
@@ -109,8 +109,8 @@ def put_quoted(out, at, length, as_mysql):
 
 @inline
 def escape(start, end, room_end, state):
-    """Where a text ends once JSON lines have it as a string of JSON, or FULL; other forms have it as it is. Of the
-    characters that must be escaped it has quotes, backslashes and line feeds alone."""
+    """Return the end of a text after escaping it as a string of JSON if lines are JSON, or FULL; other forms have no
+    escapes. The only characters that need one are quotes, backslashes and line feeds."""
     if state.is_json == 0:
         return end
     more = 0

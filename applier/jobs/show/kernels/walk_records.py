@@ -9,8 +9,8 @@ from keysearch.records import offset, struct
 
 
 class Status(IntEnum):
-    """Why a kernel stopped: DONE, what it needs, or what is wrong. Below 0, as kernels return them where they return
-    an address otherwise."""
+    """Why a kernel stopped: DONE, what it needs, or an error. Below 0, so that kernels can return it instead of an
+    address."""
 
     DONE = 0
     FULL = -1
@@ -24,7 +24,7 @@ class Status(IntEnum):
     NEED_DOCUMENT = -5
     """The buffer for a JSON document is too small."""
     NEED_CONTENTS = -6
-    """What comes next must be inflated."""
+    """The next contents must be inflated."""
     NO_EVENT = -7
     NEED_SETTINGS = -8
     """A statement's context is not the last one's."""
@@ -38,11 +38,11 @@ class Status(IntEnum):
     NEED_VERDICT = -14
     """Python says what role the event has."""
     NEED_STATEMENT = -15
-    """What a statement ran in has no JSON yet: `wanted_bytes` is the number of its record."""
+    """A statement's context has no JSON yet: `wanted_bytes` is the number of its record."""
     FULL_LATER = -16
     """There is no more room for text that waits for the end of its statement."""
     STATEMENT_ENDS = -17
-    """A statement ends, of which Python has text that waited."""
+    """A statement ends, and Python has text that waited for it."""
     ROWS_IN_NEVER = -18
     """An event can be printed in base64 only, which is not wanted."""
 
@@ -54,11 +54,11 @@ SPAN, _, span_at = struct("span", start=np.int64, length=np.int64)
 """Address and length of a text."""
 
 RANGE, range_view, _ = struct("range", start=np.int64, end=np.int64)
-"""Events from one place to before another. A place is an event's position in the file, and its number within that if
-it is in a payload (from 1), else 0."""
+"""Events from one position to before another. A position here is an event's offset in the file, and its number in its
+payload (from 1), else 0."""
 RANGE_BYTES = RANGE.itemsize
 INNER_BITS = 26
-"""Bits of the number in a place. A payload has fewer events: it has 1 GB at most."""
+"""Bits of the number in a payload. A payload has fewer events: it has 1 GB at most."""
 
 
 def range_of(start: int, end: int) -> np.ndarray:
@@ -123,16 +123,17 @@ STATE, state_at, _ = struct(
 TABLE, _, table_at = struct(
     "table", is_unsure=np.int64, n_columns=np.int64, columns=np.int64, n_json_columns=np.int64,
     inserts=SPAN, updates=SPAN, deletes=SPAN, title=SPAN, end=SPAN)
-"""`is_unsure`: its rows are guessed at (they are printed if all of an event's can be read). `columns` is the address
-of their records; `inserts` to `deletes` are what comes before a row's first image, and `title` and `end` what stands
-before and behind the id of the table's map."""
+"""`is_unsure`: its rows are guessed at (they are printed if all of an event's can be read). `columns` is the address of
+their records; `inserts` to `deletes` are the texts before a row's first image, and `title` and `end` the texts before
+and behind the id of the table's map."""
 
 COLUMN, _, column_at = struct("column", kind=np.int64, metadata=np.int64, width=np.int64, prefix=SPAN, type=SPAN)
-"""What its values are (value_kernel), the bytes that one takes (of a string, its length), the text before one, and the
-type behind one, up to whether it is NULL."""
+"""The kind of a column's values (value_kernel), the bytes of one (of a string, of its length), the text before one, and
+the type behind one, up to whether it is NULL."""
 
 STATEMENT, _, statement_at = struct("statement", context=SPAN, before=SPAN, after=SPAN)
-"""What a statement ran in, as bytes of its event, and as JSON before and after the SQL. A record is found by a hash."""
+"""The context of a statement, as bytes of its event, and as JSON before and after the SQL. A record is found by a
+hash."""
 N_STATEMENTS = 64
 
 TIME, time_view, _ = struct("time", second=np.int64, short=(np.uint8, (24,)), long=(np.uint8, (24,)),

@@ -29,10 +29,10 @@ UNDONE_ANYWAY, UNDONE_IN_PART = "undone anyway", "undone but for what was change
 
 @dataclass(frozen=True)
 class Conflict:
-    """A row that is not undone, or undone in part, or why nothing is undone: its table, its key (or first values) as
-    text, what is in the way, who did it: the last transaction's GTID (None: the log has none), its time (None where
-    it is a row of the undo itself) and where it ends, as FILE:POS, and what becomes of the row: it is left as it is,
-    not restored, already gone, or undone anyway."""
+    """A row that is not undone, or undone in part, or the reason why nothing is undone: its table, its key (or first
+    values) as text, the reason, the transaction that caused it: the last one's GTID (None: the log has none), its time
+    (None for a row of the undo itself) and its end, as FILE:POS, and the outcome for the row: it is unchanged, not
+    restored, already gone, or undone anyway."""
 
     table: str
     row: tuple[tuple[str, str], ...]

@@ -12,10 +12,10 @@ from applier.jobs.undo.trace.row_keys import key_columns, row_keys, unique_keys
 
 
 def leave_taken_keys(rows: RowsToUndo) -> bool:
-    """Leave the rows whose keys others have; whether there are some.
+    """Exclude the rows whose keys other rows have; return whether there are some.
 
-    Only rows that a step made since the first chosen transaction can be in the way: all others were there beside the
-    rows as they were before."""
+    Only rows that a step made since the first chosen transaction can be in the way: all others existed together with
+    the previous rows."""
     found, back, others, steps = False, rows.back, rows.others, rows.chains.steps
     if not len(back):
         return False

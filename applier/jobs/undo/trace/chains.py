@@ -46,8 +46,8 @@ class RowSteps:
 
 @dataclass(frozen=True)
 class Carried:
-    """Rows that a statement left as they were, in a new version of the table: row i that `unit` has at first is what
-    `pointers[i]` led to in the unit `source`."""
+    """Rows that a statement left unchanged, in a new version of the table: row i that `unit` has at first is the row
+    that `pointers[i]` led to in the unit `source`."""
 
     unit: int
     source: int
@@ -57,10 +57,9 @@ class Carried:
 @dataclass(frozen=True)
 class Chains:
     """Rows that chosen transactions touched, arrays of n, in the order of their first chosen steps: units of, and
-    pointers to, the version `before` that step and the one that is there `now` (NO_ROW: none); the number of the
-    `first` chosen step; and the last commit by others since then (NEVER: none). `steps` are all steps, `of_step` the
-    chain of each (below 0: of a row that nothing chosen touched), and `followed` whether there is a later step of its
-    row."""
+    pointers to, the version `before` that step and the one that exists `now` (NO_ROW: none); the number of the `first`
+    chosen step; and the last commit by others since then (NEVER: none). `steps` are all steps, `of_step` the chain of
+    each (below 0: of a row that nothing chosen touched), and `followed` whether there is a later step of its row."""
 
     before_units: np.ndarray
     before: np.ndarray

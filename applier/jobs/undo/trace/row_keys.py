@@ -30,7 +30,7 @@ def read_columns(table: TracedTable, names: Sequence[str], units: np.ndarray,
 
 def encoded(definition: TableDefinition, columns: Sequence[Column], prefixes: Sequence[int | None],
             values: Iterable[list[pa.Array]]) -> pa.Array:
-    """Return the keys over these columns, or so many first characters of them; null where a column is NULL."""
+    """Return the keys over these columns, or the first `characters` of them; null if a column is NULL."""
     rules = [key_rule(key_collation(column, definition.flavour), prefix)
              for column, prefix in zip(columns, prefixes, strict=True)]
     found = list[pa.Array]()

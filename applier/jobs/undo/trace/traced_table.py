@@ -43,10 +43,10 @@ class LossSince:
 
 
 class TracedTable:
-    """The steps that a task makes of a table's rows from a commit version on; what is wanted of its log is chosen.
-    Where a statement took rows away (`losses`, by where it ends), these rows go.
+    """The steps that a task makes of a table's rows from a commit version on; the wanted part of its log is chosen. At
+    statements that removed rows (`losses`, by their ends), these rows go.
 
-    Raises what a replay raises, and SchemaError where another statement has changed the table since."""
+    Raises the errors of a replay, and SchemaError if another statement has changed the table since."""
 
     def __init__(self, log: FeedLog, task: ApplyTask, first_version: int, losses: Mapping[Position, Loss],
                  commits: Commits) -> None:
@@ -83,12 +83,12 @@ class TracedTable:
 
     @property
     def is_there(self) -> bool:
-        """Whether the table is there where the log ends."""
+        """True if the table exists at the end of the log."""
         return self._last.end is None
 
     @property
     def is_dropped_by_chosen(self) -> bool:
-        """Whether the table is not there, since what is undone dropped it."""
+        """True if the table does not exist because the undone transactions dropped it."""
         return not self.is_there and bool(self.losses) and self.losses[-1].is_chosen
 
     def check_that_it_was_not_dropped_again(self) -> None:
@@ -175,8 +175,8 @@ class TracedTable:
                 raise self._altered(version)
 
     def _losses_of(self, line: Sequence[int]) -> tuple[LossSince, ...]:
-        """What was taken away since the first chosen commit. A version without changes has no rows of its own, but rows
-        of those before it would have been in it."""
+        """Return the rows that were removed since the first chosen commit. A version without changes has no rows of its
+        own, but rows of those before it would have been in it."""
         n_units, found = 0, list[LossSince]()
         starts = {version.start for version in self._log.versions.values()}
         for version in line:

@@ -13,7 +13,7 @@ from applier.snapshot import manifest
 
 pytestmark = pytest.mark.slow
 
-FRAMES, N = 450, 480
+FRAMES, N = 320, 350
 """Python's frames in these tests, and more versions than that."""
 
 
@@ -74,7 +74,7 @@ def _rotation(log):
     _partitions(log, 10, lambda i: (added.format(10 + i, 10 * i + 110), f"ALTER TABLE d.p DROP PARTITION p{i}"))
 
 
-@pytest.mark.by_turns("route")
+@pytest.mark.by_turns("route", one_in=2)
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize(("history", "rows"), [(_swaps, N // 3), (_columns, N // 2), (_rotation, 10),
                                                (_types_without_changes_between, 1)])

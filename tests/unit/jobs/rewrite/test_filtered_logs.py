@@ -167,6 +167,7 @@ def test_heads_of_files(flavour, tmp_path):
     assert (tmp_path / "out" / "binlog.000004").exists()
 
 
+@pytest.mark.by_turns("compress")
 @FLAVOURS
 @pytest.mark.parametrize("compress", [False, True])
 def test_all_rows_of_large_transactions(compress, flavour, tmp_path):

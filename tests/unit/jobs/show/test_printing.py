@@ -15,7 +15,7 @@ from applier.binlog.events.compression import compressed as inflating
 from applier.binlog.events.format import EventType
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile, map_file
-from applier.jobs.show import printing
+from applier.jobs.show import printed_tables, printing
 from applier.jobs.show.json_lines import event_line
 from applier.jobs.show.printing import EventPrinter
 from applier.writer.writer import BinlogWriter
@@ -188,7 +188,7 @@ def test_a_table_without_columns_has_rows_without_values():
 @pytest.mark.parametrize("room", [2100, 4096])
 def test_a_table_map_whose_names_take_more_than_all_room(room, monkeypatch):
     """Names are of 255 bytes at most, but what is printed of them may be longer."""
-    monkeypatch.setattr(printing, "quoted", lambda name: name * 900)
+    monkeypatch.setattr(printed_tables, "quoted", lambda name: name * 900)
     kinds = [m.BY_NAME["int"]]
     row = m.rows_event(INSERT, 7, 1, None, [1], m.image(kinds, (1,)))
     mapped = log_of(m.table_map_event(7, m.table_map_body(kinds)), row)

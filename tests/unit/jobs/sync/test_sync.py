@@ -1,6 +1,5 @@
 """`applier sync`: a lake that follows an archive that grows."""
 
-import errno
 import os
 import random
 import re
@@ -16,7 +15,6 @@ from deltalake import DeltaTable
 import applier
 from applier import cli
 from applier.io.ending import Ending
-from applier.jobs.sync.health import Health
 from applier.jobs.sync.job import SyncOptions, sync
 from applier.options import ReplayOptions
 from tests.recorded.archives.demo_digest import ARCHIVE
@@ -177,7 +175,7 @@ def test_what_stops_a_replica_ends_it(folder, log):
     replay = ReplayOptions((str(folder / "log"),), "", lake=str(folder / "lake"), engine="local")
     rounds = []
     with pytest.raises(applier.ReplayStopped) as stopped:
-        rounds.extend(sync(SyncOptions(replay, health=(str(folder / "health.json"),)), script))
+        rounds.extend(sync(SyncOptions(replay, metrics=(str(folder / "health.json"),)), script))
     assert stopped.value.mysql_errno == 1032 and rows(folder) == [1]
     health = orjson.loads((folder / "health.json").read_bytes())
     assert health["state"] == "failing" and health["last"]["error"]["errno"] == 1032
@@ -185,6 +183,7 @@ def test_what_stops_a_replica_ends_it(folder, log):
 
 def test_versions_expire(folder, log, monkeypatch):
     monkeypatch.setattr("applier.jobs.sync.job.EXPIRES_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("applier.jobs.sync.job.WAITS_TIMES", 0)
     rounds, _ = followed(folder, add(log, 1), add(log, 2), keep=2)
     assert [done.expired for done in rounds] == [0, 0, 1]
     assert [version.number for version in applier.versions(folder / "lake")] == [2, 3]
@@ -201,30 +200,37 @@ def test_the_first_version_may_have_a_base(folder, log):
     assert rows(folder) == [1, 2]
 
 
-def test_health_for_prometheus(folder, log):
-    followed(folder, add(log, 1, 2), health=(str(folder / "sync.prom"),))
+def test_metrics_for_prometheus(folder, log):
+    followed(folder, add(log, 1, 2), metrics=(str(folder / "sync.prom"),))
     lines = (folder / "sync.prom").read_text().splitlines()
-    figures = dict(line.split() for line in lines if not line.startswith("#"))
+    label = f'{{output="{folder / "lake"}"}}'
+    figures = dict(line.replace(label, "").split() for line in lines if not line.startswith("#"))
     assert figures["applier_sync_version"] == "2" and figures["applier_sync_changes_total"] == "2"
     assert figures["applier_sync_rounds_total"] == "2" and figures["applier_sync_up"] == "0"
+    [version] = applier.versions(folder / "lake")[1:]
+    assert int(figures["applier_sync_written_bytes_total"]) == version.new_bytes
     assert sum(line.startswith("# TYPE") for line in lines) == len(figures)
     assert sorted(os.listdir(folder)) == ["lake", "log", "sync.prom"], "nothing is left beside it"
 
 
-def test_health_that_cannot_be_written_is_an_error(folder):
-    with pytest.raises(applier.ArchiveError, match="--health"):
-        Health([str(folder / "none/health.json")]).seen(None)
+def test_metrics_that_cannot_be_written_do_not_end_it(folder, log):
+    with pytest.warns(applier.TelemetryWarning, match="no such file"):
+        rounds, _ = followed(folder, add(log, 1), metrics=(str(folder / "none/sync.json"),))
+    assert [done.version for done in rounds] == [1, 2] and rows(folder) == [1]
 
 
-def test_health_on_a_full_disk_leaves_nothing(folder, monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    before = sorted(os.listdir(folder))
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(applier.ArchiveError, match="No space left"):
-        Health([str(folder / "health.json")]).seen(None)
-    assert sorted(os.listdir(folder)) == before
+def test_lineage_of_rounds_and_publications(folder, log):
+    """Each replay and each publication is a run of its own."""
+    replay = ReplayOptions((str(folder / "log"),), "", lake=str(folder / "lake"), engine="local",
+                           lineage=str(folder / "events.json"))
+    add(log, 1)()
+    log.flush()
+    list(sync(SyncOptions(replay, delta=str(folder / "delta")), Script()))
+    events = [orjson.loads(line) for line in (folder / "events.json").read_text().splitlines()]
+    assert [(event["job"]["name"].split(".")[0], event["eventType"]) for event in events] == [
+        ("replay", "START"), ("replay", "COMPLETE"), ("publish", "START"), ("publish", "COMPLETE")]
+    made, published = events[1]["outputs"], events[3]["inputs"]
+    assert [one["name"] for one in made] == [one["name"] for one in published] == [f"{folder}/lake/d/t"]
 
 
 @pytest.mark.parametrize("wrong", [{"every": 0.0}, {"warehouse": "w"}, {"every": 1e9}])

@@ -1,0 +1,60 @@
+"""Writes the functions and kernels of the packages that this process and its forks call, into a file per test module.
+
+Python imports it as it starts wherever this folder is in PYTHONPATH, as in the processes that tests start under
+`pytest --calls` (tests/support/called_functions.py). pytest's variable says which test it is; it stays what it was
+when the process started, so that a process which serves several modules counts for the first one.
+"""
+
+import os
+import sys
+import threading
+
+FOLDER = "APPLIER_CALLS"
+"""The environment's variable with the folder for the files."""
+PACKAGES = ("applier", "jsondiff", "keysearch")
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+_PACKAGES = tuple(f"{_ROOT}/{package}/" for package in PACKAGES)
+
+
+class Watch:
+    """What a process calls: each code object once. Compiled code calls no profiler, so the class of the kernels
+    notes their calls as soon as it is there."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder, self._seen, self._path, self._hooked = folder, set(), "", False
+
+    def begin(self, module: str) -> None:
+        """Write what is called from now on into the file of a test module."""
+        self._seen.clear()
+        self._path = f"{self._folder}/{module.replace('/', ',')}"
+        threading.setprofile(self._profile)
+        sys.setprofile(self._profile)
+
+    def _profile(self, frame, event, _):
+        if event == "call" and (code := frame.f_code) not in self._seen:
+            self._seen.add(code)
+            if _PACKAGES and code.co_filename.startswith(_PACKAGES):  # the interpreter may be ending
+                self._note(f"{code.co_filename[len(_ROOT) + 1:]}:{code.co_qualname}")
+            if not self._hooked and hasattr(module := sys.modules.get("keysearch.numba_private"), "CompiledKernel"):
+                self._watch_kernels(module.CompiledKernel)
+
+    def _watch_kernels(self, kernels):
+        self._hooked, plain, seen = True, kernels.__mro__[1].__call__, self._seen
+
+        def call(kernel, *arguments):
+            if kernel not in seen:
+                seen.add(kernel)
+                self._note(f"{kernel.__module__.replace('.', '/')}.py:{kernel.__name__}")
+            return plain(kernel, *arguments)
+
+        kernels.__call__ = call
+
+    def _note(self, name):
+        """A file that stayed open would be closed by who closes all that it does not know, as a daemon does."""
+        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        os.write(file, f"{name}\n".encode())
+        os.close(file)
+
+
+if __name__ == "sitecustomize" and FOLDER in os.environ and "PYTEST_CURRENT_TEST" in os.environ:
+    Watch(os.environ[FOLDER]).begin(os.environ["PYTEST_CURRENT_TEST"].partition("::")[0])
