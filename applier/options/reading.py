@@ -92,8 +92,8 @@ SERVER_TO_COMPARE = Option(
     "--defaults-file.", first=True)
 SERVER_OF_LOG = SERVER_TO_COMPARE.of(
     "Read the tables' definitions from this server, mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, instead of "
-    "--schema, and of rows that the log does not have whole (MINIMAL, NOBLOB) the values that it did not change. The "
-    "log is read up to the server's position, which the archive has to reach. The password is in MYSQL_PWD of the "
+    "--schema, and, for images that are not whole (MINIMAL, NOBLOB), the values of columns that no change assigned. "
+    "The log is read up to the server's position, which the archive has to reach. The password is in MYSQL_PWD of the "
     "environment or in --defaults-file.", group=READ, first=False)
 REPAIR = Option(
     "repair", kinds.PATH, COMPARE, "With --server: write statements that make the server's rows those of the "
