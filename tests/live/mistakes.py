@@ -72,7 +72,9 @@ class Case:
         """Where definitions and rows of before the archive come from."""
         if self.source == BASE and self.base:
             return {"base": self.base}
-        return {"server": self.server.place.geturl()} if self.source == SERVER else {"schema": str(self.folder / "schema.sql")}
+        if self.source == SERVER:
+            return {"server": self.server.place.geturl()}
+        return {"schema": str(self.folder / "schema.sql")}
 
     def undo(self, **chosen: object) -> bytes:
         """What `undo` writes."""
