@@ -75,7 +75,7 @@ def following(bench: Bench) -> list[Table]:
 
 
 def followed(folder: str, rows: int, rate: int, seconds: float) -> Followed:
-    """Follow a log in a new folder, which is removed, that gets so many changes a second; to its end."""
+    """Follow a log in a new folder, which is removed, that gets this many changes a second; to its end."""
     ours, theirs = multiprocessing.Pipe()
     writer = multiprocessing.get_context("spawn").Process(
         target=_write, args=[f"{folder}/log", rows, rate, seconds, theirs], daemon=True)
@@ -104,8 +104,8 @@ def followed(folder: str, rows: int, rate: int, seconds: float) -> Followed:
 
 
 class _WithWriter(Ending):
-    """Ends when the lake stands where the writer has ended; `position` is where the lake stands, after so many rounds,
-    `ended`."""
+    """Ends when the lake stands where the writer has ended; `position` is where the lake stands, after this many
+    rounds, `ended`."""
 
     def __init__(self, writer: Connection) -> None:
         super().__init__()

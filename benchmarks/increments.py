@@ -52,7 +52,7 @@ def _logs(folder: str, rows: int) -> tuple[str, dict[str, str]]:
 
 
 def filled(folder: str, rows: int, random: np.random.Generator) -> tuple[str, SbtestTable, int]:
-    """A log that fills a table with so many rows: its path, the table, and how many transactions it has."""
+    """A log that fills a table with this many rows: its path, the table, and how many transactions it has."""
     archive = Archive(folder, 1)
     archive.file_bytes = None
     table = filled_table(archive, "t", "int", ", PRIMARY KEY (id)", rows, random)
@@ -62,8 +62,8 @@ def filled(folder: str, rows: int, random: np.random.Generator) -> tuple[str, Sb
 
 
 def delta(folder: str, table: SbtestTable, keys: np.ndarray, executed: int, number: int = 2) -> str:
-    """Write the log that follows one of so many transactions, and updates the rows with these keys; its path. The table
-    stays as it was. `number`: the file's."""
+    """Write the log that follows one of this many transactions, and updates the rows with these keys; its path. The
+    table stays as it was. `number`: the file's."""
     os.makedirs(folder)
     k = table.k.copy()
     with BinlogWriter(f"{folder}/binlog.{number:06d}", executed=executed) as log:

@@ -45,7 +45,7 @@ def of_many_files(folder: str) -> Table:
 
 
 def measured(folder: str, n_tables: int, n_files: int) -> list[float]:
-    """The figures of the table for so many tables with so many files each."""
+    """The figures of the table for this many tables with this many files each."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
         output = Path(place, "snapshot")
         publishing = _publish(str(output), n_tables, n_files)
@@ -71,7 +71,7 @@ def _publish(output: str, n_tables: int, n_files: int) -> float:
         tables, linked, links = [], None, 0
         for name in (f"t{table}" for table in range(n_tables)):
             [made] = parse_statement(f"CREATE TABLE d.{name} (id BIGINT PRIMARY KEY)", server_charset="utf8mb4")
-            target = staging.place("d", name)
+            target = staging.target("d", name)
             with TableWriter(target, 0, table_schema(made.definition), key=("id",), key_kind="int") as writer:
                 writer.write(pa.table({"id": pa.array([1])}, schema=table_schema(made.definition)))
                 [first] = writer.close()

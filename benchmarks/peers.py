@@ -173,7 +173,7 @@ def count_transactions(file: str) -> int:
 
 
 def _first_part(file: str, transactions: int) -> str:
-    """A file beside it that ends behind so many transactions (mysqlbinlog stops at no position of standard input)."""
+    """A file beside it that ends behind this many transactions (mysqlbinlog stops at no position of standard input)."""
     ends = (end for kind, end in _events(file) if kind == EventType.XID)
     end = next(islice(ends, transactions - 1, None))
     part = f"{file}.part"

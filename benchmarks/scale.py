@@ -54,7 +54,7 @@ def scale(bench: Bench) -> list[Table]:
 
 
 def planned(folder: str, count: int) -> list[float]:
-    """The figures of the table for an archive of so many files."""
+    """The figures of the table for an archive of this many files."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
         outlines = _outlines(Path(place), count)
         started = time.process_time()

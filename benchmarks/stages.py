@@ -116,7 +116,7 @@ class AppliedTables:
             key = table_key(definition)
             assert key is not None, "the tables that are measured have one"
             self.walks[table_map.name] = TableWalk(
-                (UnitSpec(number=0, version=0, definition=definition, search=KeyRange(key), place=place),))
+                (UnitSpec(number=0, version=0, definition=definition, search=KeyRange(key), target=place),))
         walk = self.walks[table_map.name]
         binding = walk.bind(table_map)
         binding.take = functools.partial(self._take, binding.take)

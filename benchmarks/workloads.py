@@ -4,7 +4,7 @@
               random row (what sysbench oltp_write_only does), full images
     minimal   the same with minimal images: a key before, what was assigned after
     uuid      the same as oltp, with a VARBINARY(36) key
-    conflicts the same as oltp, with inserts of rows that are there: one change in a hundred, for idempotent mode
+    conflicts the same as oltp, with inserts of existing rows: one change in a hundred, for idempotent mode
     single    the same as oltp, of one table
     large     the same as oltp, of 4 million rows at most, in files of 1 GB
     bulk      multi-row inserts only
@@ -66,7 +66,7 @@ class Workload:
 
 
 def make(name: str, megabytes: float, directory: str) -> Workload:
-    """The workload of that name, about so many megabytes, in two binlog files or more under `directory`."""
+    """The workload of that name, about this many megabytes, in two binlog files or more under `directory`."""
     archive = Archive(os.path.join(directory, name), int(megabytes * 1e6), _FLAVOURS.get(name, "mysql"))
     _MAKERS[name](archive)
     archive.log.close()

@@ -42,10 +42,9 @@ SLACK = 4096
 class Applied:
     """The results for n documents.
 
-    texts: pa.string(), NULL for a document that was NULL and stayed so, and for one whose diffs failed.
-    failed: int64[n], the index in `diffs` of the first value that could not be applied, or -1.
-    numbers: int64[n], the 0-based number of the diff in that value, or -1.
-    codes: uint8[n], what was wrong with it, for `explain`; 0 if nothing was."""
+    texts: pa.string(), NULL for a document that was NULL and stayed so, and for one whose diffs failed. failed:
+    int64[n], the index in `diffs` of the first value that could not be applied, or -1. numbers: int64[n], the 0-based
+    number of the diff in that value, or -1. codes: uint8[n], its error, for `explain`; 0 for none."""
 
     texts: pa.Array
     failed: np.ndarray
@@ -54,7 +53,7 @@ class Applied:
 
 
 def explain(code: int) -> tuple[int, str]:
-    """MySQL's error number and what is wrong, for a code of Applied.codes that is not 0.
+    """Return MySQL's error number and text for a code of Applied.codes that is not 0.
 
     1610: the bytes of the diffs contradict themselves (JD-SAFE1). 3649: an operation, a path or data that is invalid.
     3648: a diff that does not fit the document (JD-SAFE2, JD-NULL). 3157 and 3151: no server stores the result. 3140:

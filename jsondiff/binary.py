@@ -25,7 +25,7 @@ _MAX_TEXT = 2**31 - 1
 
 
 class JsonError(ValueError):
-    """A value is not a binary JSON document. `row` is its index in the column, `what` says what is wrong with it."""
+    """A value is not a binary JSON document. `row` is its index in the column, `what` is the error."""
 
     def __init__(self, what: str, row: int):
         super().__init__(what, row)

@@ -29,7 +29,7 @@ def diff(old: Document, new: Document) -> list[Diff] | None:
 
 def column(old: Document, new: Document) -> tuple[bool, bytes]:
     """How a column's update is logged: (True, its diffs) if these are smaller than the new document, else (False, the
-    binary document) (JD-ENC). The bytes lack the column's length."""
+    binary document) (JD-ENC). The bytes do not include the column's length."""
     diffs, whole = diff(old, new), encode(new)
     partial = whole if diffs is None else wire.encode(diffs)
     return (True, partial) if len(partial) < len(whole) else (False, whole)

@@ -35,7 +35,7 @@ class DiffError(ValueError):
 
 
 class Operation(enum.IntEnum):
-    """What a diff does, by its number in the binlog."""
+    """The kind of a diff, by its number in the binlog."""
 
     REPLACE = 0
     INSERT = 1
@@ -52,10 +52,10 @@ class Diff:
 
 
 def apply(document: Document, diffs: Iterable[Diff]) -> Document:
-    """The document after these diffs, in order. The result may share parts with the document and the diffs' values,
-    which stay unchanged.
+    """Return the document after these diffs, in order. The result may share parts with the document and the diffs'
+    values, which stay unchanged.
 
-    REPLACE and REMOVE need an existing place: a scalar has no cell 0. INSERT adds a new member, or a cell before an
+    REPLACE and REMOVE need an existing target: a scalar has no cell 0. INSERT adds a new member, or a cell before an
     existing one; behind an array's end it appends. Anything else raises DiffError (3648; 3157 if the document would be
     nested too deeply), as MySQL's json_diff.cc rejects it."""
     for number, diff in enumerate(diffs, 1):
@@ -128,13 +128,13 @@ def _insert(container: Array | Object, leg: Leg, value: Document) -> None:
 
 
 def _replace(container: Array | Object, leg: Leg, value: Document) -> None:
-    place: Any = container
-    place[_find(container, leg)] = value
+    target: Any = container
+    target[_find(container, leg)] = value
 
 
 def _remove(container: Array | Object, leg: Leg) -> None:
-    place: Any = container
-    del place[_find(container, leg)]
+    target: Any = container
+    del target[_find(container, leg)]
 
 
 def depth(value: Document) -> int:

@@ -24,7 +24,7 @@ _ONLY_BEHIND = {0x200C, 0x200D, 0x203F, 0x2040, 0xFF3F}  # joiners and connector
 
 
 class PathError(ValueError):
-    """A text is not a path to one place. `position` is the character where that was found."""
+    """A text is not a path to one value. `position` is the character where that was found."""
 
     def __init__(self, what: str, position: int):
         super().__init__(what, position)
@@ -50,8 +50,8 @@ class Cell(NamedTuple):
     from_end: bool = False
 
     def position(self, length: int) -> int:
-        """The cell's number in an array of this many cells. If the array lacks it: where it would be inserted, at the
-        end, or at the start if counted back."""
+        """The cell's number in an array of this many cells. If the array does not have it: where it would be inserted,
+        at the end, or at the start if counted back."""
         if self.from_end:
             return max(length - 1 - self.index, 0)
         return min(self.index, length)

@@ -1,7 +1,7 @@
 """JSON documents in Python, with all the types that MySQL tells apart.
 
     NULL None · BOOLEAN bool · INTEGER int · UNSIGNED INTEGER Unsigned · DOUBLE float · STRING str
-    ARRAY list · OBJECT dict · values of SQL types that JSON lacks (DECIMAL, DATE, BLOB, …) Opaque
+    ARRAY list · OBJECT dict · values of SQL types that JSON does not have (DECIMAL, DATE, BLOB, …) Opaque
 
 To Python's == 1, 1.0 and True are equal: equality.equal compares as SQL does. MySQL keeps and prints the members of an
 object by `member_order`, in whatever order they were given.
@@ -51,7 +51,7 @@ class Unsigned(int):
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value of a type that JSON lacks: `kind` is the column type (enum_field_types), `data` its bytes.
+    """A value of a type that JSON does not have: `kind` is the column type (enum_field_types), `data` its bytes.
 
     A DECIMAL has the bytes precision and scale and its packed form, a date or time MySQL's packed integer of 64 bits.
     """
@@ -61,7 +61,7 @@ class Opaque:
 
     @property
     def is_number(self) -> bool:
-        """Whether this is a DECIMAL, whose text has no quotes."""
+        """True for a DECIMAL, whose text has no quotes."""
         return self.kind == DECIMAL
 
     def text(self) -> str:

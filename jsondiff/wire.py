@@ -21,10 +21,10 @@ _WIDTHS = {252: 2, 253: 3, 254: 8}
 
 
 def decode(data: bytes) -> list[Diff]:
-    """The diffs of one column's value.
+    """Return the diffs of one column's value.
 
-    Raises DiffError: 1610 if a length is invalid (JD-SAFE1), 3649 if an operation is unknown, a path is not one to one
-    place, or data is not a document (JD-SAFE2)."""
+    Raises DiffError: 1610 if a length is invalid (JD-SAFE1), 3649 if an operation is unknown, a path does not lead to
+    one value, or data is not a document (JD-SAFE2)."""
     diffs: list[Diff] = []
     at = 0
     while at < len(data):

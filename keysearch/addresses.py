@@ -32,42 +32,42 @@ def is_checked() -> bool:
 
 
 class Table:
-    """The places that may be touched: by start, and for each the furthest end of it and those before it.
+    """The memory that may be touched: ranges by start, and for each the furthest end of it and those before it.
 
-    Places may overlap. A range is within one of them exactly if it ends by the furthest end of those that start by its
+    Ranges may overlap. A range is within one of them exactly if it ends by the furthest end of those that start by its
     own start.
     """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.head = np.zeros(WORDS + 2 * MOST_TAKEN, np.int64)
-        self._places: dict[int, dict[tuple[int, int], str]] = {}
+        self._ranges: dict[int, dict[tuple[int, int], str]] = {}
         self._watched: dict[int, weakref.ref[Any]] = {}
         self._freed: deque[int] = deque()
         self._bounds = np.empty((3, 0), np.int64)  # starts, ends, furthest ends
         self._grow(1024)
 
     def add(self, start: int, end: int, owner: Any, by: str) -> None:
-        """Allow start:end until the owner is freed; `by` says who took the address."""
+        """Allow start:end until the owner is freed; `by` names the code that took the address."""
         with self.lock:
             self.forget_freed()
             key = id(owner)
             if key not in self._watched:
                 self._watched[key] = weakref.ref(owner, functools.partial(self._note_freed, key))
-                self._places[key] = {}
-            if (start, end) not in self._places[key]:
-                self._places[key][start, end] = by
+                self._ranges[key] = {}
+            if (start, end) not in self._ranges[key]:
+                self._ranges[key][start, end] = by
                 self._insert(start, end)
 
     def _note_freed(self, key: int, _: Any) -> None:
         self._freed.append(key)
 
     def forget_freed(self) -> None:
-        """Forget the places of owners that were freed; the collector frees at any time, so that is only noted then."""
+        """Forget the ranges of owners that were freed; the collector frees at any time, so that is only noted then."""
         while self._freed:
             key = self._freed.popleft()
             del self._watched[key]
-            for start, end in self._places.pop(key):
+            for start, end in self._ranges.pop(key):
                 self._remove(start, end)
 
     def forget_taken(self) -> None:
@@ -75,17 +75,17 @@ class Table:
         self.head[TAKEN] = 0
 
     def describe_bad(self, action: str) -> str:
-        """What the last wild access wanted, and the place next to it."""
+        """Return the target of the last wild access, and the range next to it."""
         at, size = int(self.head[BAD]), int(self.head[BAD_SIZE])
         if action == "index":
             return f"index {at} of an array with {size} items"
         wanted = f"{action} of {size} bytes at {at & (1 << 64) - 1:#x}"
-        known = [(start, end, by) for places in self._places.values() for (start, end), by in places.items()]
+        known = [(start, end, by) for ranges in self._ranges.values() for (start, end), by in ranges.items()]
         taken = self.head[WORDS:][:2 * min(int(self.head[TAKEN]), MOST_TAKEN)].reshape(-1, 2).tolist()
         known += [(start, end, "the kernel") for start, end in taken]
         if not known:
             return f"{wanted}, where no memory is registered"
-        start, end, by = min(known, key=lambda place: max(place[0] - at, at - place[1], 0))
+        start, end, by = min(known, key=lambda one: max(one[0] - at, at - one[1], 0))
         where = f"{at - start} bytes behind the start" if start <= at < end else (
             f"{at - end} bytes behind the end" if at >= end else f"{start - at} bytes before the start")
         return f"{wanted}, {where} of the {end - start} bytes that {by} registered"
@@ -127,11 +127,11 @@ IS_CHECKED, TABLE = is_checked(), Table()
 
 
 def address_of(memory: Any) -> int:
-    """Where the items of an array, or the bytes of an Arrow buffer, are.
+    """Return the address of the items of an array, or of the bytes of an Arrow buffer.
 
     The memory stays that of its owner, which the caller keeps alive. In a kernel it is an int64 (with the uint64 that
-    Numba gives, sums of places would be doubles), and an array is freed behind its last use: one that the kernel made
-    itself must still be used behind the last use of its address, as by `memory.keep`.
+    Numba gives, sums of addresses would be doubles), and an array is freed behind its last use: one that the kernel
+    made itself must still be used behind the last use of its address, as by `memory.keep`.
     """
     is_array = isinstance(memory, np.ndarray)
     if IS_CHECKED:

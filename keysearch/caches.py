@@ -1,8 +1,8 @@
 """The user's folders for compiled code. A process runs what it finds there, so no other user may be able to change it.
 
 A path is trusted if each directory and symbolic link on it, and what it ends at, belong to this user or to root, and no
-other user can write to them. These are fine: a sticky directory such as /tmp, where nobody can rename what others own;
-a group that has the user's name and no other members; any mode below a directory that others cannot enter.
+other user can write to them. These are fine: a sticky directory such as /tmp, where users cannot rename files of
+others; a group that has the user's name and no other members; any mode below a directory that others cannot enter.
 """
 
 import atexit
@@ -29,7 +29,7 @@ def user_folder(*names: str) -> str:
 
 @cache
 def usable(folder: str, *, is_below: bool = False, is_needed: bool = True) -> str:
-    """Return this folder if it and what is directly in it are trusted, or if it can be made at a trusted path. If not,
+    """Return this folder if it and its direct contents are trusted, or if it can be made at a trusted path. If not,
     return a folder of the same name in the private one, and log a warning, once for a process and those that it starts.
     A folder that `is_below` a usable one has a trusted path. One that is not needed is worth no warning."""
     if folder.startswith("~"):
@@ -60,20 +60,20 @@ def make(folder: str) -> None:
 
 
 def why_untrusted(path: str) -> str | None:
-    """Return why other users could change what is at this path, or why it cannot be made; None if it is trusted."""
-    place, n_links = "/", 0
+    """Return why other users could change this path, or why it cannot be made; None if it is trusted."""
+    reached, n_links = "/", 0
     names = os.path.abspath(path).split("/")[:0:-1]
     try:
         while True:
-            status = os.lstat(place)
+            status = os.lstat(reached)
             if stat.S_ISLNK(status.st_mode):
                 n_links += 1
                 if n_links > _MOST_LINKS or status.st_uid not in (0, os.getuid()):
-                    return f"the symbolic link {place} belongs to {_name_of(status.st_uid)}"
-                target = os.readlink(place)
+                    return f"the symbolic link {reached} belongs to {_name_of(status.st_uid)}"
+                target = os.readlink(reached)
                 names += target.split("/")[::-1]
-                place = "/" if target.startswith("/") else os.path.dirname(place)
-            elif reason := _why(place, status):
+                reached = "/" if target.startswith("/") else os.path.dirname(reached)
+            elif reason := _why(reached, status):
                 return reason
             while names and names[-1] in ("", "."):
                 names.pop()
@@ -81,11 +81,11 @@ def why_untrusted(path: str) -> str | None:
                 return None
             name = names.pop()
             if name == "..":
-                place = os.path.dirname(place)
+                reached = os.path.dirname(reached)
                 continue
-            parent, place = place, os.path.join(place, name)
-            if not os.path.lexists(place):
-                return None if os.access(parent, os.W_OK | os.X_OK) else f"{place} cannot be made"
+            parent, reached = reached, os.path.join(reached, name)
+            if not os.path.lexists(reached):
+                return None if os.access(parent, os.W_OK | os.X_OK) else f"{reached} cannot be made"
     except OSError as error:
         return str(error.strerror)
 

@@ -4,7 +4,7 @@
 `APPLIER_KERNELS=checked` turns it on for a process and those that it starts. Memory may be touched from when its
 address is taken (`addresses.address_of`) until its owner is freed; an array whose address a kernel takes itself, until
 Python's call of a kernel ends. A wild access is not performed: WildAccess is raised, which names the kernel's file and
-line. Indices of arrays are compared with their bounds likewise. Kernels hold the GIL in this build, so that no thread
+line. Indices of arrays are compared with their bounds, too. Kernels hold the GIL in this build, so that no thread
 registers memory while one runs. Its machine code is kept apart from the other build's.
 """
 
@@ -43,16 +43,16 @@ class WildAccess(Exception):
     """A kernel touched memory that it may not touch. `said` is the message, where it was made by another process."""
 
     def __init__(self, action: str, file: str, line: int, function: str, said: str = "") -> None:
-        self._place = action, file, line, function
+        self._source = action, file, line, function
         self._said = said or f"{TABLE.describe_bad(action)}, in {function} ({file}:{line})"
         super().__init__(self._said)
 
     def __reduce__(self) -> tuple[type["WildAccess"], tuple[Any, ...]]:
-        return WildAccess, (*self._place, self._said)
+        return WildAccess, (*self._source, self._said)
 
 
 class _CheckedKernel(numba_private.CompiledKernel):
-    """A kernel during whose call nobody registers memory."""
+    """A kernel during whose call no memory is registered."""
 
     def __call__(self, *arguments: Any) -> Any:
         with TABLE.lock:
@@ -85,7 +85,7 @@ def compare(context: Any, builder: Any, action: str, address: Any, size: Any) ->
 
 
 def _compare_index(context: Any, builder: Any, index: Any, length: Any, axis: Any = None) -> None:
-    """What Numba generates before an access of an array, except for the place that the exception names."""
+    """What Numba generates before an access of an array, except for the source line that the exception names."""
     with builder.if_then(builder.icmp_unsigned(">=", index, length), likely=False):
         head = builder.bitcast(_head_pointer(builder.module), _I64.as_pointer())
         for word, value in ((BAD, index), (BAD_SIZE, length)):
@@ -94,7 +94,7 @@ def _compare_index(context: Any, builder: Any, index: Any, length: Any, axis: An
 
 
 def _raise(context: Any, builder: Any, action: str) -> None:
-    file, line, function = numba_private.place_in_source()
+    file, line, function = numba_private.source_line()
     numba_private.generate_raise(context, builder, WildAccess, (action, short_path(file), line, function))
 
 

@@ -59,8 +59,8 @@ class AccessPath:
     name: the key's, "" for a scan. columns: indexes of the columns to search by, for a scan those that the before-image
     has. prefixes: for each of them how much of it is in the key, or None for all. reason: for people. passed_over: why
     each key before this one was not used, for people. uncompared: stored columns in which rows that match may differ,
-    since the before-image lacks them; none for "primary" and "unique". unless_null: a "key" that finds the row itself
-    if the before-image has no NULL in it (MariaDB).
+    since the before-image does not have them; none for "primary" and "unique". unless_null: a "key" that finds the row
+    itself if the before-image has no NULL in it (MariaDB).
     """
 
     kind: PathKind
@@ -74,18 +74,18 @@ class AccessPath:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the key finds the row itself, without comparing the rest."""
+        """True if the key finds the row itself, without comparing the rest."""
         return self.kind in ("primary", "unique")
 
     @property
     def is_ambiguous(self) -> bool:
-        """Whether rows that differ may match: the first in the table's order is taken, and another one may have been
+        """True if rows that differ may match: the first in the table's order is taken, and another one may have been
         meant. Which of several equal rows is taken does not matter."""
         return bool(self.columns and self.uncompared)
 
     @property
     def cost(self) -> Literal["one row", "candidates", "all rows", "none"]:
-        """What a server reads to find a row; "none" if the before-image has nothing to search by (IDX-R2)."""
+        """The rows that a server reads to find a row; "none" if the before-image has nothing to search by (IDX-R2)."""
         if self.is_exact:
             return "one row"
         return "candidates" if self.kind == "key" else "all rows" if self.columns else "none"
@@ -102,7 +102,7 @@ def choose_access_path(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], p
     present = stored if present is None else present & stored
     refused: list[str] = []
     ordered = server_order(columns, keys)
-    for place, key in enumerate(ordered):
+    for number, key in enumerate(ordered):
         searched = _searched(key, columns, present, flavour)
         if isinstance(searched, str):
             refused.append(f"{_called(key)} {searched}")
@@ -113,7 +113,7 @@ def choose_access_path(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], p
         if not unique:
             reason += "; it is not unique, so the rest of the before-image is compared"
             reason += " where that has a NULL in the key" * unless_null
-            others = [other for other in ordered[place + 1:]
+            others = [other for other in ordered[number + 1:]
                       if not isinstance(_searched(other, columns, present, flavour), str)]
             if others and flavour == "mariadb":
                 reason += f"; a MariaDB server may prefer {_called(others[0])}, by cardinality"

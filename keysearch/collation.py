@@ -1,4 +1,4 @@
-"""Strings as bytes that are equal where a collation takes the strings for equal.
+"""Strings as bytes that are equal if a collation treats the strings as equal.
 
 A server finds a duplicate in a unique key by the columns' collations: 'A' is a duplicate of 'a' in a case-insensitive
 one, 'a ' of 'a' where spaces at the end do not count (PAD SPACE). The bytes here are the weights that the server itself
@@ -6,7 +6,7 @@ compares (WEIGHT_STRING), in a shorter form that sorts as they do; of some colla
 (`is_ordered`). One level follows the other: letters, accents, case.
 
 All collations of MySQL 9.7 and MariaDB 10.11 are known, and those of UCA 14 that later MariaDBs have
-(keysearch.collation_tables has what was recorded).
+(keysearch.collation_tables has the recorded data).
 """
 
 from functools import cache

@@ -68,15 +68,15 @@ def _longest(table, point, at, end):
     """Find the longest string with weights of its own that is a character and some of those at `at`: (its entry, or 0;
     how many of the bytes at `at` it takes)."""
     entry, length, start = np.int64(0), 0, at
-    place = _find_step(table, point)
-    while place >= 0:
-        step = step_at(table.steps, place)
+    number = _find_step(table, point)
+    while number >= 0:
+        step = step_at(table.steps, number)
         if step.entry:
             entry, length = step.entry, at - start
         if step.node == 0 or at >= end:
             break
         following, more = _character(at, end)
-        place = _find_step(table, step.node << POINT_BITS | following)
+        number = _find_step(table, step.node << POINT_BITS | following)
         at += more
     return entry, length
 
@@ -89,14 +89,14 @@ def _put_first_behind_last(put, table, at, end):
     while last > at and load_u8(last) & 0xC0 == 0x80:
         last -= 1
     point, length = _character(last, end)
-    place = _find_step(table, point)
-    if place < 0:
+    number = _find_step(table, point)
+    if number < 0:
         return put, 0
     first, length = _character(at, end)
-    place = _find_step(table, step_at(table.steps, place).node << POINT_BITS | first)
-    if place < 0 or step_at(table.steps, place).entry == 0:
+    number = _find_step(table, step_at(table.steps, number).node << POINT_BITS | first)
+    if number < 0 or step_at(table.steps, number).entry == 0:
         return put, 0
-    together, kind = step_at(table.steps, place).entry, np.int64(load_u32(table.entries + 4 * point) >> np.uint32(24))
+    together, kind = step_at(table.steps, number).entry, np.int64(load_u32(table.entries + 4 * point) >> np.uint32(24))
     alone = min(kind, 1) if kind <= LONGEST_CODE else kind - SEVERAL  # weights of the last character by itself
     for i in range(alone, (together >> 24) - SEVERAL):
         put = _put_code(put, table, load_u16(table.weights + 2 * ((together & 0xFFFFFF) + i)))

@@ -38,7 +38,7 @@ CODE_POINTS = 0x110000
 POINT_BITS = 21
 """Bits of a code point in a step's number."""
 IMPLICIT_FIRSTS = (0xFB00, 0xFB40, 0xFB80, 0xFBC0, 0xD800)
-"""What the first of two implicit weights counts from: UCA's, and one for characters whose weight is their number."""
+"""The bases of the first of two implicit weights: UCA's, and one for characters whose weight is their number."""
 _TAILED = range(0xFB00, 0xFC00)
 """Weights of UCA that a part of a code point follows."""
 # An entry's highest byte, if it is not the length of a code (0: the character is ignored).
@@ -137,11 +137,11 @@ def _recorded(name: str) -> _Recorded:
     for number, first in enumerate(IMPLICIT_FIRSTS):
         firsts[points[said == IMPLICIT + number]] = first
     ends, joined = np.cumsum(arrays["lengths"], dtype=np.int64), arrays["joined"].astype(np.int64)
-    places = len(weights) + int(lengths.sum()) + np.cumsum(joined) - joined
+    starts = len(weights) + int(lengths.sum()) + np.cumsum(joined) - joined
     texts = arrays["strings"].tolist()
-    for length, end, place, count in zip(arrays["lengths"].tolist(), ends.tolist(), places.tolist(), joined.tolist(),
+    for length, end, start, count in zip(arrays["lengths"].tolist(), ends.tolist(), starts.tolist(), joined.tolist(),
                                          strict=True):
-        strings[tuple(texts[end - length:end])] = count << 32 | place
+        strings[tuple(texts[end - length:end])] = count << 32 | start
     return _Recorded(counts, firsts, np.concatenate([weights, own]), strings)
 
 
@@ -189,9 +189,9 @@ def _codes(short: np.ndarray, weights: np.ndarray) -> np.ndarray:
     numbers = np.arange(0x10000, dtype=np.uint32)
     if weights.max(initial=0) < 0x100:
         return 1 << 24 | numbers
-    places = np.searchsorted(short, numbers).astype(np.uint32)
-    long = 3 << 24 | (numbers & 0xFF) << 16 | (numbers >> 8) << 8 | 2 * places
-    return np.where(np.isin(numbers, short), 1 << 24 | (2 * places + 1), long).astype(np.uint32)
+    indexes = np.searchsorted(short, numbers).astype(np.uint32)
+    long = 3 << 24 | (numbers & 0xFF) << 16 | (numbers >> 8) << 8 | 2 * indexes
+    return np.where(np.isin(numbers, short), 1 << 24 | (2 * indexes + 1), long).astype(np.uint32)
 
 
 def _member(name: str) -> bytes:

@@ -1,13 +1,13 @@
-"""Where compiled kernels are kept: by what they were compiled from and for, wherever their sources lie.
+"""Where compiled kernels are kept: by their sources and their target, wherever the sources are.
 
 Numba invalidates a cached kernel when its own file changes, but not when another module does whose functions it
 inlines or whose constants it holds. So the kernels of each module have a directory whose name holds a digest of the
 module and of all that it imports: a change costs the kernels that depend on it, and the same sources elsewhere cost
 nothing. These directories are below one for each Python, Numba, llvmlite and processor (keysearch.processor).
 
-They are looked for in this package first, where a wheel has them (`SHIPPED`) and nothing is ever written: whoever can
-change them can change the modules beside them. Then they are looked for in the user's cache, if no other user can write
-to it (keysearch.caches): to load a kernel is to run what is in its files.
+They are looked for in this package first, where a wheel has them (`SHIPPED`) and nothing is ever written: a user who
+can change them can also change the modules beside them. Then they are looked for in the user's cache, if no other user
+can write to it (keysearch.caches): to load a kernel is to run the code in its files.
 """
 
 import hashlib
@@ -65,7 +65,7 @@ def folder(module: str) -> str:
 
 
 def _made_for() -> str:
-    """What compiled code depends on besides its sources, as the name of a directory."""
+    """Return the name of a directory for everything that compiled code depends on besides its sources."""
     made_for = processor.chosen()
     parts = [f"kernels-{sys.implementation.cache_tag}-numba-{numba.__version__}-llvmlite-{llvmlite.__version__}",
              made_for.model]
@@ -147,8 +147,8 @@ class Digests:
         """A module's source file; "" where these packages have no such module."""
         if module not in self._files:
             first, *parts = module.split(".")
-            place = os.path.join(self._root, first, *parts)
-            files = (f"{place}.py", os.path.join(place, "__init__.py")) if first in _PACKAGES else ()
+            path = os.path.join(self._root, first, *parts)
+            files = (f"{path}.py", os.path.join(path, "__init__.py")) if first in _PACKAGES else ()
             self._files[module] = next(filter(os.path.isfile, files), "")
         return self._files[module]
 

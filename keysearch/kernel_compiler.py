@@ -1,7 +1,5 @@
-"""How Numba compiles kernels, and the functions that only kernels call, with what its compiler does not promise.
-
-A version of Numba that changed it is found by test_numba_private, which names what is gone.
-"""
+"""How Numba compiles kernels, and the functions that only kernels call, with internals of its compiler.
+test_numba_private finds a version of Numba that changed them, and names what is missing."""
 
 from __future__ import annotations
 
@@ -58,7 +56,7 @@ class _LinkedCode(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
-        """What sets the function's environment, which only its machine code would have."""
+        """Set the function's environment, which only its machine code would have."""
         return _NoEnvironment
 
 

@@ -158,7 +158,7 @@ def int_key(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
 
 
 def _parts(column: pa.Array, is_last: bool) -> list[_Words | _Text]:
-    """What a column adds to the key, after its NULL byte."""
+    """Return the parts that a column adds to the key, after its NULL byte."""
     type_ = column.type
     if _is_text(type_):
         return [_Text(*text_bounds(column), escaped=not is_last)]

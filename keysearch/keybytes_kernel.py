@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels that lay key columns side by side, one key a row. `keybytes` prepares what they get and checks it.
+"""Kernels that write key columns side by side, one key per row. `keybytes` prepares and checks their arguments.
 
 Every kernel works on one column for all rows: `cursors[i]` is where row i's next byte goes, counted from `address`, and
-moves past what was written. The caller has made room for exactly these bytes.
+moves past the written bytes. The caller has made room for exactly these bytes.
 """
 
 import numpy as np
@@ -48,7 +48,7 @@ def put_words(words, width, cursors, address):
 
 @kernel
 def put_raw(starts, ends, source, cursors, address):
-    """Copy the bytes source+starts[i] to source+ends[i] as they are."""
+    """Copy the bytes source+starts[i] to source+ends[i] unchanged."""
     for row in range(starts.size):
         length = ends[row] - starts[row]
         copy_bytes(address + cursors[row], source + starts[row], length)

@@ -121,7 +121,7 @@ def load_byte(typing_context, address):
 
 @intrinsic
 def copy_bytes(typing_context, destination, source, length):
-    """Copy exactly `length` bytes between places that do not overlap; returns where the copy ends."""
+    """Copy exactly `length` bytes between ranges that do not overlap; returns the end of the copy."""
 
     def generate(context, builder, signature, arguments):
         checked.compare(context, builder, "store", arguments[0], arguments[2])
@@ -137,7 +137,7 @@ def copy_bytes(typing_context, destination, source, length):
 
 @intrinsic
 def copy32(typing_context, destination, source):
-    """Copy 32 bytes at once: both sides must have them, also where fewer are wanted."""
+    """Copy 32 bytes at once: both sides must have them, even if fewer are needed."""
     vector = ir.VectorType(_I64, 4)
 
     def generate(context, builder, signature, arguments):

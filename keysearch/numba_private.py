@@ -1,8 +1,8 @@
-"""What Numba has and does not promise: its cache of compiled kernels on disk, the processor that it compiles for, and
-helpers of its code generator.
+"""Internals of Numba: its cache of compiled kernels on disk, the processor that it compiles for, and helpers of its
+code generator.
 
-All of it that these packages use is here. A version of Numba that changed it is found by test_numba_private, which
-names what is gone.
+All internals that these packages use are here. test_numba_private finds a version of Numba that changed them, and names
+what is missing.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class SourceLocator(UserProvidedCacheLocator):
 
     @classmethod
     def from_function(cls, py_func: FunctionType, py_file: str) -> SourceLocator | None:
-        """What Numba asks each locator for; None leaves the function to the next. The directory is made when
-        something is kept there."""
+        """Answer Numba, which asks each locator for a function; None leaves it to the next one. The directory is made
+        when something is kept there."""
         return cls(py_func, py_file) if cls.is_for(py_file) else None
 
     @staticmethod
@@ -73,13 +73,14 @@ class _Cache(FunctionCache):
             self._files.insert(0, made(shipped, self._impl.filename_base, stamp))
 
     def indexes(self) -> Iterator[tuple[Any, Any]]:
-        """Each file of compiled code, and the keys of what is in it; none of a directory that cannot be read."""
+        """Yield each file of compiled code, and the keys of its contents; nothing for a directory that cannot be
+        read."""
         for file in self._files:
             with contextlib.suppress(OSError):
                 yield file, file._load_index()
 
     def key(self, signature: Any, codegen: Any) -> Any:
-        """What compiled code for arguments of these types is kept by."""
+        """Return the key of compiled code for arguments of these types."""
         numbas: Any = self
         return numbas._index_key(signature, codegen)
 
@@ -90,8 +91,8 @@ class _Cache(FunctionCache):
 
     @contextlib.contextmanager
     def lock(self, wait: bool) -> Iterator[bool]:
-        """Hold this kernel's lock, by which processes take turns; False if another has it and `wait` says not to.
-        Where the directory cannot be written, or has no locks, nobody waits for anybody."""
+        """Hold this kernel's lock, by which processes take turns; False if another has it and `wait` says not to. Where
+        the directory cannot be written, or has no locks, no process waits for another."""
         mode = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
         with contextlib.ExitStack() as stack:
             try:
@@ -165,7 +166,8 @@ def is_kept(thing: Any) -> bool:
 
 
 def load_kept(kernel: Kernel) -> int:
-    """Load what is kept of a function on disk, without a call and without compiling; for how many types it was."""
+    """Load the compiled code of a function from disk, without a call and without compiling; return for how many
+    types."""
     cache, codegen = _cache(kernel), _codegen(kernel)
     kept = {signature for _, keys in cache.indexes() for signature, *_ in keys
             if cache.key(signature, codegen) in keys}
@@ -194,7 +196,7 @@ def host_features() -> frozenset[str]:
 
 
 def is_told_processor() -> bool:
-    """Return whether Numba was told a processor, by its environment variables or in its configuration."""
+    """Return whether Numba has a configured processor, by its environment variables or in its configuration."""
     return _SETTINGS["CPU_NAME"] is not None or _SETTINGS["CPU_FEATURES"] is not None
 
 
@@ -215,14 +217,14 @@ def compiled_for() -> tuple[str, str]:
     return model, features
 
 
-def place_in_source() -> tuple[str, int, str]:
+def source_line() -> tuple[str, int, str]:
     """The file, line and function whose code is generated just now; for code generators that kernels call."""
     lower = _lower()
     return lower.loc.filename, lower.loc.line, lower.func_ir.func_id.func_qualname
 
 
 def generate_raise(context: Any, builder: Any, error: type[Exception], arguments: tuple[Any, ...]) -> None:
-    """Generate the raising of an exception with these constants, at the place in the source."""
+    """Generate the raising of an exception with these constants, at the statement in the source."""
     lower = _lower()
     context.call_conv.return_user_exc(builder, error, arguments, lower.loc, lower.func_ir.func_id.func_qualname)
 
@@ -234,7 +236,7 @@ def compare_indices_by(generate: Callable[..., None]) -> None:
 
 
 def _lower() -> Any:
-    """What generates the code of a function just now: its `loc` is the statement. Code generators are not told."""
+    """Return the current code generator of a function: its `loc` is the statement. Code generators do not get it."""
     frame = sys._getframe()
     while not isinstance(frame.f_locals.get("self"), BaseLower):
         assert frame.f_back is not None, "Numba generates no code here"

@@ -1,8 +1,8 @@
 """Which processor kernels are compiled for: a level that many have, so that compiled kernels can travel.
 
 A level of x86-64 is a set of instructions that processors have since a certain year (the ABI's supplement defines
-them). Kernels for the highest that this one has are within a few per cent of kernels for this one alone. What has none
-of them, or lacks carry-less multiplication (CRC32 is made of it), gets kernels of its own.
+them). Kernels for the highest that this one has are within a few per cent of kernels for this one alone. A processor
+without any of them, or without carry-less multiplication (which CRC32 needs), gets kernels of its own.
 """
 
 from collections.abc import Set
@@ -12,7 +12,8 @@ from keysearch import numba_private
 
 
 class Processor(NamedTuple):
-    """A processor as LLVM names it: its model, and instructions that it has (+) or lacks (-) besides the model's."""
+    """A processor as LLVM names it: its model, and instructions that it has (+) or does not have (-) besides the
+    model's."""
 
     model: str
     features: str
@@ -31,7 +32,7 @@ class Processor(NamedTuple):
 _V2 = frozenset({"cx16", "pclmul", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"})
 _V3 = _V2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}
 LEVELS = {Processor("x86-64-v3", "+pclmul"): _V3, Processor("x86-64-v2", "+pclmul"): _V2}
-"""What a processor must have for each level, the highest first."""
+"""The requirements of each level, the highest first."""
 
 
 def level_of(features: Set[str]) -> Processor | None:
@@ -40,8 +41,8 @@ def level_of(features: Set[str]) -> Processor | None:
 
 
 def choose() -> None:
-    """Have Numba compile for this processor's level. Where it has none, where Numba was told a processor (its
-    NUMBA_CPU_NAME) or has compiled already for this one, that stays."""
+    """Have Numba compile for this processor's level. If it has none, or if Numba has a configured processor (its
+    NUMBA_CPU_NAME) or has compiled already for this one, nothing changes."""
     level = level_of(numba_private.host_features())
     if level and not numba_private.is_told_processor() and not numba_private.has_begun():
         numba_private.compile_for(*level)

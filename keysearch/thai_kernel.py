@@ -3,8 +3,8 @@
 
 ASCII letters become lower case. A vowel that is written before its consonant is moved behind it. A sign above a letter
 (garan, taikhu, the tones) is moved to the string's end, as a byte that says which sign it is and how many letters are
-before it. Each such sign overwrites the one before it there, and its own place is not filled: servers do so, too, and
-take strings that differ only there to be equal.
+before it. Each such sign overwrites the one before it there, and its own position is not filled: servers do so, too,
+and treat strings that differ only there as equal.
 """
 
 import numpy as np
@@ -25,7 +25,8 @@ def put_in_order(starts, ends, source, pads, to, offsets):
     """Write the forms of the strings source+starts[i] … source+ends[i], UTF-8, one behind the other.
 
     pads: trailing spaces do not count; if False, nothing counts from a byte 0 on. String i's form goes to `to` +
-    offsets[i] and ends at offsets[i + 1]; it is no longer than the string. A character that TIS-620 lacks is 0xA0.
+    offsets[i] and ends at offsets[i + 1]; it is no longer than the string. A character that TIS-620 does not have is
+    0xA0.
     """
     offsets[0] = 0
     for row in range(starts.shape[0]):

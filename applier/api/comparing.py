@@ -43,5 +43,5 @@ def compare(
 
     keys = keys_of_logs(locals())
     compiling.ensure("outline", watcher(progress))
-    one, other = (place if isinstance(place, GtidSet) else uri(place) for place in (a, b))
+    one, other = (one_side if isinstance(one_side, GtidSet) else uri(one_side) for one_side in (a, b))
     return job(one, other, keys)

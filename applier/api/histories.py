@@ -63,7 +63,7 @@ class History(Stream):
         from applier.jobs.on_engine import histories
         from applier.options import HistoryFilesOptions
 
-        options = HistoryFilesOptions(self._versions.places, path(output),
+        options = HistoryFilesOptions(self._versions.locations, path(output),
                                       "spark" if master is not None and engine == "local" else engine, master,
                                       spark_conf(conf))
         return histories.write(self._versions, options, watcher(progress))

@@ -40,7 +40,7 @@ def publish(
     `_applier.json` beside them says whether all are at one position.
 
     Raises UsageError without pyiceberg or deltalake, for a catalog that cannot be opened, and for a type that the
-    format does not have; SnapshotError for a table that somebody else created or wrote to, or that changed meanwhile.
+    format does not have; SnapshotError for a table that another program created or wrote to, or that changed meanwhile.
     """
     source, chosen = uri(snapshot), table_filter(tables, ignore_tables)
     files, to = paths(metrics), None if lineage is None else path(lineage)

@@ -158,7 +158,7 @@ class SnapshotTable:
         """Raise SnapshotError for the first file that cannot be read: errors of datasets do not name it."""
         filesystem, root = location.resolve(self._snapshot.root)
         for file in self._entry.files:
-            with reading(place := f"{root}/{file.path}"), filesystem.open_input_file(place) as source:
+            with reading(name := f"{root}/{file.path}"), filesystem.open_input_file(name) as source:
                 for _ in open_parquet(source).iter_batches():
                     pass
 
@@ -210,8 +210,8 @@ class Snapshot:
 
     @checked
     def __init__(self, uri: PathLike, as_of: Place | Time | None = None) -> None:
-        place = path(uri)
-        self._manifest = manifest.load(place if as_of is None else version_as_of(place, point(as_of)))
+        given = path(uri)
+        self._manifest = manifest.load(given if as_of is None else version_as_of(given, point(as_of)))
 
     @property
     def uri(self) -> str:

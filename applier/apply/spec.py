@@ -21,7 +21,7 @@ from applier.snapshot.writer import TableTarget
 @dataclasses.dataclass(frozen=True)
 class RowPart:
     """A column of the definition by its number; `prefix`: how many characters (of binary ones, bytes) a key takes;
-    `collation`: what a key compares the text by; `by_bits`: of floating-point numbers -0.0 and 0.0 are two, as they are
+    `collation`: the collation of a key's text; `by_bits`: of floating-point numbers -0.0 and 0.0 are two, as they are
     to before-images, but not to keys."""
 
     column: int
@@ -70,8 +70,8 @@ class KeyRange:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Stored:
-    """In a row store, which has all rows of the table: by several keys, or, `by_content`, by what they hold (FIND: a
-    key that is not unique, or a scan). `also`: what else is kept of each row, for foreign keys."""
+    """In a row store, which has all rows of the table: by several keys, or, `by_content`, by their contents (FIND: a
+    key that is not unique, or a scan). `also`: other parts that are kept of each row, for foreign keys."""
 
     by_content: bool
     also: tuple[RowPart, ...] = ()
@@ -219,12 +219,12 @@ class UnitSpec:
     """A unit: rows of one version of a table that one task changes, one after another.
 
     `search` says how they are found, `origin` where they come from, `needs` what else their task needs. `version` is
-    the version's id. `place` is where the unit's files go, None for a version that is not in the snapshot (its table
+    the version's id. `target` is where the unit's files go, None for a version that is not in the snapshot (its table
     was dropped later), whose changes are only checked. `type_conversions`: which columns of the log may have other
     types than the definition has; `same_columns`: both have the same number of them. `idempotent`: the exec mode;
     `witness`: how differences between before-images and rows are handled (witnessed). `may_merge`: its files may stay,
     and changes may be written beside them (applier.apply.output.merged_unit). `time_zone`: the zone in which generated
-    columns that images lack are computed. `may_divide`: its range may be divided further; `is_part`: it was
+    columns that images omit are computed. `may_divide`: its range may be divided further; `is_part`: it was
     (applier.apply.routes.parts), and its rows are always written.
     """
 
@@ -234,7 +234,7 @@ class UnitSpec:
     search: RowSearch
     origin: RowOrigin = BeginsEmpty()
     needs: Needs = NothingElse()
-    place: TableTarget | None
+    target: TableTarget | None
     type_conversions: TypeConversions = NONE_ALLOWED
     same_columns: bool = True
     idempotent: bool = False

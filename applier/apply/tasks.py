@@ -83,7 +83,7 @@ class LogSegment:
 
 @dataclasses.dataclass(frozen=True)
 class ApplyTask:
-    """Units by id of their version, and what to walk for them, in commit order."""
+    """Units by id of their version, and the log segments to walk for them, in commit order."""
 
     units: dict[int, tuple[UnitSpec, ...]]
     segments: tuple[LogSegment, ...]
@@ -178,8 +178,8 @@ class Applied:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Refused:
-    """Changes that a replica would stop at, in no order: the first in the log counts. `witnessed` is what before-images
-    said of rows until units stopped."""
+    """Changes that a replica would stop at, in no order: the first in the log counts. `witnessed` has the results of
+    comparing before-images with rows until units stopped."""
 
     errors: tuple[ApplierError, ...]
     witnessed: Witnessed = dataclasses.field(default_factory=Witnessed)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> object:
-    """`Writer`, loaded when it is first used: what is public is here, and what makes it is above."""
+    """Load `Writer` when it is first used: it is public here, but its code is in a package above."""
     if name != "Writer":
         raise AttributeError(f"module 'applier.binlog' has no attribute {name!r}")
     return import_module("applier.api.building").Writer

@@ -32,9 +32,9 @@ def history(*, table: str, key: tuple[str, ...] | None, output: str | None, stat
     with progress() as watcher:
         with opened(options, arguments["server"], arguments["defaults_file"], TableFilter((name,)), watcher) as log:
             found = row_history(log, name, arguments["columns"], None if key is None else (key,),
-                                places=key is not None, statements=statements and key is None)
+                                positions=key is not None, statements=statements and key is None)
         if output is not None:
-            made = histories.write(found, options_of(HistoryFilesOptions, HISTORY, arguments, inputs=found.places,
+            made = histories.write(found, options_of(HistoryFilesOptions, HISTORY, arguments, inputs=found.locations,
                                                      output=output), watcher)
     if output is not None:
         VERSIONS_WRITTEN.show(output, made)

@@ -61,10 +61,10 @@ def index(*, binlogs: list[str] | None, directory: str | None, keys: Keys | None
     from applier.cli.terminal import progress
     from applier.engine import compiling
 
-    [place, *others] = named_binlogs(binlogs, None if directory is None else [directory])
+    [location, *others] = named_binlogs(binlogs, None if directory is None else [directory])
     if others:
-        raise UsageError(f"{place} and {others[0]} are two directories", hint="an index is made for one at a time")
-    [archive] = logs({"binlogs": [place], "keys": keys})
+        raise UsageError(f"{location} and {others[0]} are two directories", hint="an index is made for one at a time")
+    [archive] = logs({"binlogs": [location], "keys": keys})
     with progress() as watcher:
         compiling.ensure("outline", watcher)
         indexed = search.index(archive, watcher)

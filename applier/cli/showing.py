@@ -30,7 +30,7 @@ def show(*, tables: list[str] | None, gtids: str | None, exclude_gtids: str | No
 
         applier show --base64-output auto --binlogs binlog.000042 | mysql
 
-    In a file or a pipe, names and values are printed as they are; on a terminal, control characters are shown as \\x1b.
+    In a file or a pipe, names and values are printed unchanged; on a terminal, control characters are shown as \\x1b.
     """
     from applier.api.calls.job_options import logs
     from applier.binlog.locating.group_choice import LeftOutGroups
@@ -102,7 +102,7 @@ def _copied(source: str, defaults_file: str | None, named: list[str], folder: st
 
 @contextmanager
 def _output(path: str | None) -> Iterator["TextIO | TerminalText"]:
-    """Where the text goes: stdout, or a file that is there when it is complete."""
+    """Where the text goes: stdout, or a file that appears when it is complete."""
     if path is None:
         from applier.io.printable import standard_output
 

@@ -102,10 +102,10 @@ class _Clauses:
         moves = [folded(one.name) for one in self.before.columns] != [folded(one.name) for one in self.after.columns]
         previous = ""
         for old, new in self._pairs():
-            place = f" AFTER {quote_name(previous)}" if previous else " FIRST"
+            position = f" AFTER {quote_name(previous)}" if previous else " FIRST"
             is_done = new.nullable and not old.nullable  # by the first statement
             if moves or (of_column(old, new, self.before, self.after) and not is_done):
-                yield f"MODIFY COLUMN {new.sql(self.after.flavour)}{place * moves}"
+                yield f"MODIFY COLUMN {new.sql(self.after.flavour)}{position * moves}"
             previous = new.name
 
     def added(self) -> Iterator[str]:

@@ -36,7 +36,7 @@ _ZEROFILL_WIDTHS = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "big
 _SHOWN_AS_ZERO = frozenset({"PACK_KEYS", "STATS_PERSISTENT", "STATS_AUTO_RECALC", "TRANSACTIONAL", "PAGE_COMPRESSED"})
 """Options for which 0 differs from the absence of the option."""
 _MOST_ZONE_SECONDS, _ZONE_STEP = 14 * 3600, 900
-"""Time zones are so far from UTC at the most, in steps of a quarter of an hour."""
+"""The furthest that time zones are from UTC, which is in steps of a quarter of an hour."""
 
 
 def differences(before: TableDefinition, after: TableDefinition) -> tuple[str, ...]:

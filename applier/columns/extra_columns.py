@@ -35,7 +35,7 @@ class ExtraColumns:
         self._numbered = next((column for column in extra if column.auto_increment), None)
 
     @property
-    def place_in_key(self) -> int | None:
+    def number_in_key(self) -> int | None:
         """The 0-based part of the primary key that numbers inserted rows; None if there is none.
 
         Raises SchemaError if each value of the preceding parts has numbers of its own, as in MyISAM.
@@ -44,12 +44,12 @@ class ExtraColumns:
         if self._numbered is None or key is None:
             return None
         number = self._numbered.name
-        place = next((place for place, part in enumerate(key.parts) if _is_of(part, number)), None)
-        if place and not any(_is_of(other.parts[0], number) for other in self._definition.keys):
+        at = next((at for at, part in enumerate(key.parts) if _is_of(part, number)), None)
+        if at and not any(_is_of(other.parts[0], number) for other in self._definition.keys):
             raise SchemaError(f"column {number} numbers the rows of each group by itself, as a later part "
                               "of the primary key", table=self._definition.full_name,
                               hint="leave the table out with --ignore-tables")
-        return place
+        return at
 
     @property
     def changes_rows(self) -> bool:
@@ -73,14 +73,15 @@ class ExtraColumns:
                 if (kinds == UNKNOWN).any():
                     raise
                 continue
-            place = rows.schema.get_field_index(name)
-            own, values = rows.column(place), values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+            number = rows.schema.get_field_index(name)
+            own = rows.column(number)
+            values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
             completed = replaced(own, kinds > 0, values)
             if (kinds == GIVEN).any():
                 given = pa.array(kinds == GIVEN)
                 if not own.filter(given).equals(completed.filter(given)):
                     raise self._ambiguous(name)
-            rows = rows.set_column(place, rows.schema.field(place), completed)
+            rows = rows.set_column(number, rows.schema.field(number), completed)
         return rows
 
     def _ambiguous(self, name: str) -> SchemaError:
@@ -120,7 +121,7 @@ class RowNumbers:
     def number(self, rows: pa.Table, arrivals: np.ndarray) -> pa.Table:
         """The rows with their numbers. `arrivals[i]` is row i's 0-based arrival number (int64[n]); the base's rows come
         first."""
-        place = rows.schema.get_field_index(self._name)
-        field, own = rows.schema.field(place), rows.column(place)
+        number = rows.schema.get_field_index(self._name)
+        field, own = rows.schema.field(number), rows.column(number)
         numbers = pa.array(self._first + arrivals - self._base_rows).cast(field.type)
-        return rows.set_column(place, field, pc.if_else(pa.array(arrivals >= self._base_rows), numbers, own))
+        return rows.set_column(number, field, pc.if_else(pa.array(arrivals >= self._base_rows), numbers, own))

@@ -100,8 +100,8 @@ class AfterImages:
         self._computes_omitted, self._takes_generated = computes_omitted, takes_generated
         self._inserted, self._seconds, self._decoded = inserted, seconds, decoded
 
-    def completed(self, number: int, placed: Callable[[SchemaError, np.ndarray], SchemaError]) -> Completed:
-        """A generated column. Raises SchemaError if it cannot be computed, `placed` at the first image that it
+    def completed(self, number: int, located: Callable[[SchemaError, np.ndarray], SchemaError]) -> Completed:
+        """A generated column. Raises SchemaError if it cannot be computed, `located` at the first image that it
         concerns."""
         values, lacking = self._of_image(number)
         made = self._inserted | self._any_source(number) | ~lacking
@@ -114,19 +114,19 @@ class AfterImages:
             made &= lacking
         if self._is_chained(number) and not self._takes_what_is_there(number):
             if (chained := made & lacking if number in self._decoded else lacking).any():
-                raise placed(self._chained(number), chained)
+                raise located(self._chained(number), chained)
             made &= lacking
         known = self._all_sources(number)
         for unknown in (made & ~known & self._inserted, made & lacking & self._unknown_document(number)):
             if unknown.any():
-                raise placed(self._not_told(number, unknown), unknown)
+                raise located(self._not_told(number, unknown), unknown)
         waiting = made & ~known & ~self._unknown_document(number)
         made &= known
         if made.any():
             try:
                 values = replaced(values, made, _whole(self._computed(number, made)))
             except SchemaError as error:
-                raise placed(error, made) from None
+                raise located(error, made) from None
         kept = lacking & ~made
         if self._takes_what_is_there(number):
             kept &= ~self._inserted

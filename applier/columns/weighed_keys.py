@@ -25,16 +25,16 @@ class WeighedKeys(Generic[Value]):
 
     def part_within(self, low: Value, high: Value) -> float:
         """The part, 0 to 1, of the bytes of all changes that have keys from `low` to `high`."""
-        first, end = self._places(low, high)
+        first, end = self._indexes(low, high)
         return (self._sums[end] - self._sums[first]) / self._sums[-1] if end > first else 0.0
 
     def bounds_within(self, low: Value, high: Value, n: int) -> set[Value]:
         """Up to n - 1 keys above `low` and up to `high`, the lower bounds of ranges that divide the bytes of changes
         there evenly into n."""
-        first, end = self._places(low, high)
+        first, end = self._indexes(low, high)
         step = (self._sums[end] - self._sums[first]) / n
-        places = (bisect_left(self._sums, self._sums[first] + number * step, first, end) for number in range(1, n))
-        return {key for key in map(self._keys.__getitem__, (min(place, end - 1) for place in places)) if key > low}
+        indexes = (bisect_left(self._sums, self._sums[first] + number * step, first, end) for number in range(1, n))
+        return {key for key in map(self._keys.__getitem__, (min(index, end - 1) for index in indexes)) if key > low}
 
-    def _places(self, low: Value, high: Value) -> tuple[int, int]:
+    def _indexes(self, low: Value, high: Value) -> tuple[int, int]:
         return bisect_left(self._keys, low), bisect_right(self._keys, high)

@@ -15,7 +15,7 @@ SPARK_STARTS_SECONDS = 6.0
 to do."""
 
 
-class Places(Protocol):
+class Locations(Protocol):
     """The options of a job that decide where it runs: the requested engine, Spark's master and settings, and its inputs
     and outputs."""
 
@@ -26,7 +26,7 @@ class Places(Protocol):
     @property
     def conf(self) -> tuple[tuple[str, str], ...]: ...
     @property
-    def places(self) -> tuple[str, ...]: ...
+    def locations(self) -> tuple[str, ...]: ...
 
 
 class Choice(NamedTuple):
@@ -40,13 +40,13 @@ class Choice(NamedTuple):
         return f"engine: {self.engine}, as {self.why}"
 
 
-def choose(options: Places) -> Choice:
+def choose(options: Locations) -> Choice:
     """Choose by the options: an engine, a Spark master, and the locations that are read and written."""
     if options.engine != "auto":
         return Choice(options.engine)
     if options.master is not None:
         return Choice("spark", f"--master is {options.master}")
-    far = next(filter(is_far, options.places), None)
+    far = next(filter(is_far, options.locations), None)
     return Choice("auto") if far is None else _spark_if_installed(f"{far} is not on this machine")
 
 

@@ -69,7 +69,8 @@ class Executor(Protocol):
 
 class ThisProcess:
     """Runs tasks on threads of this process, `cores` at a time, and so needs no Java. Memory is bounded as on Spark:
-    `cores` tasks hold what the plan lets a task hold, and shuffled data beyond SPILL_BYTES per core is in a file."""
+    `cores` tasks hold as much as the plan lets a task hold, and shuffled data beyond SPILL_BYTES per core is in a
+    file."""
 
     on_one_disk = True
     has_late_attempts = False
@@ -96,11 +97,11 @@ class ThisProcess:
             lock = Lock()
 
             def send(numbered: tuple[int, tuple[LogSegment, ...]]) -> None:
-                place = count()
+                order = count()
                 for units, payloads in split_payloads(split_of(splits.units, numbered[1])):
                     with lock:
                         for unit, payload in zip(units.tolist(), payloads, strict=True):
-                            spilled.add((unit, numbered[0], next(place)), payload.as_buffer())
+                            spilled.add((unit, numbered[0], next(order)), payload.as_buffer())
 
             map_on_threads(send, list(enumerate(splits.parts)), self.cores, lambda *_: None)
             arrived: dict[int, list[pa.Buffer]] = {}

@@ -30,6 +30,6 @@ def shut() -> None:
 
 
 def open_again() -> None:
-    """Have them imported by whoever needs them."""
+    """Let any module import them again."""
     if _DOOR in sys.meta_path:
         sys.meta_path.remove(_DOOR)

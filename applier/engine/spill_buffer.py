@@ -27,7 +27,7 @@ class Arrivals(Protocol):
         """Keep `payload`; keys are distinct and compare with one another."""
 
     def in_order(self) -> Iterator[tuple[Any, pa.Buffer]]:
-        """All pairs by ascending key. Buffers stay valid as long as they are referred to."""
+        """Yield all pairs by ascending key. Buffers stay valid as long as they are referred to."""
 
 
 class SpillBuffer:

@@ -24,7 +24,7 @@ _UNKNOWN = b"Unknown error: "
 
 
 class _Stream(ctypes.Structure):
-    """ArrowArrayStream: callbacks, and what they need."""
+    """ArrowArrayStream: callbacks, and the data that they need."""
 
     _fields_ = [(name, ctypes.c_void_p) for name in (
         "get_schema", "get_next", "get_last_error", "release", "private_data")]

@@ -54,8 +54,8 @@ class Copy:
 
 
 def copy_of(name: str, open_stream: _OpenStream) -> Copy:
-    """The copy of this name, made of a stream where nobody here has it. Errors: those of the stream, OSError (ENOSPC
-    where the disk has no room for it), ArchiveError for more than MOST_BYTES."""
+    """Return the copy of this name, made from a stream if it does not exist here. Errors: those of the stream, OSError
+    (ENOSPC where the disk has no room for it), ArchiveError for more than MOST_BYTES."""
     shared = _shared(name, os.O_RDONLY, lambda descriptor, path: _is_whole(descriptor, path, open_stream))
     if shared is not None:
         return shared
@@ -132,7 +132,7 @@ class _NoLocksError(Exception):
 
 
 def _is_whole(descriptor: int, path: str, open_stream: _OpenStream) -> bool:
-    """Lock a copy, and make it if nobody has; False if it was removed before it was locked."""
+    """Lock a copy, and make it if it is incomplete; False if it was removed before it was locked."""
     while True:
         _lock(descriptor, fcntl.LOCK_SH)  # waits for its maker
         if not os.fstat(descriptor).st_nlink or _is_read_only(descriptor):
@@ -180,7 +180,7 @@ def _lock(descriptor: int, how: int) -> bool:
 
 
 def _directory() -> str | None:
-    """The directory of this user's copies; None where it is somebody else's."""
+    """The directory of this user's copies; None if it belongs to another user."""
     parent = temporary_directory()
     path = f"{parent}/applier-logs-{os.getuid()}"
     os.makedirs(parent, exist_ok=True)
@@ -195,7 +195,7 @@ def _directory() -> str | None:
 
 
 def _remove_unused(directory: str) -> None:
-    """Remove what killed processes left."""
+    """Remove the leftovers of killed processes."""
     for entry in os.scandir(directory):
         with suppress(OSError):  # gone, or in use
             descriptor = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

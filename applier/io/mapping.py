@@ -49,7 +49,7 @@ _REMEMBERED = 4096
 
 _Stamp = tuple[int, ...]
 _Key = tuple[str, _Stamp, Keys | None, str]
-"""A location, its file's stamp, its keys, and what a log of relay logs is made of."""
+"""A location, its file's stamp, its keys, and the parts of a log of relay logs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class MappedFile:
         return self.size if self.partial is None else self.partial.fetched_bytes
 
     def position_of(self, address: int) -> int:
-        """The offset in the file of what lies at an address."""
+        """Return the offset in the file of an address in the mapping."""
         return address - self.address
 
     def was_touched(self) -> bool:
@@ -123,8 +123,8 @@ _listed: dict[str, _Stamp] = {}
 
 
 def remember_listed(uri: str, size: int, changed: int) -> None:
-    """Remember what a listing said of a far file, its size and its time in nanoseconds: this process asks the store no
-    more for it, until the next listing."""
+    """Remember the listed size and time (in nanoseconds) of a remote file: this process does not ask the store for them
+    again, until the next listing."""
     _listed[uri] = size, changed // 1_000_000_000
 
 

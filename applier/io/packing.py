@@ -9,13 +9,13 @@ import posixpath
 from applier.io.resolver import is_uri
 
 SUFFIXES = {"gzip": ".gz", "zstd": ".zst", "lz4": ".lz4", "xz": ".xz"}
-"""By what a file is packed with, how the names of such files end."""
+"""The endings of packed files, by packing."""
 _STARTS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4", b"\xfd7zXZ\0": "xz"}
 START_BYTES = max(map(len, _STARTS))
 
 
 def log_name(location: str) -> str:
-    """The name of the log in a file at a path or uri: the file's own, without what packing added to it."""
+    """Return the name of the log in a file at a path or uri: the file's own, without the ending of its packing."""
     name = file_name(location)
     return next((name[:-len(suffix)] for suffix in SUFFIXES.values() if name.endswith(suffix)), name)
 
@@ -32,5 +32,5 @@ def packing_of(start: bytes) -> str | None:
 
 def file_name(location: str) -> str:
     """The name of the file at a path or uri."""
-    place = location.partition("?")[0] if is_uri(location) else location
-    return posixpath.basename(place.rstrip("/"))
+    path = location.partition("?")[0] if is_uri(location) else location
+    return posixpath.basename(path.rstrip("/"))

@@ -95,7 +95,7 @@ class PartialCopy:
         return data
 
     def _fetch_part(self, first: int, last: int) -> None:
-        """Fetch a run of chunks within one part, unless somebody else does so meanwhile."""
+        """Fetch a run of chunks within one part, unless another reader does so meanwhile."""
         with self._turn(first * CHUNK_BYTES // PART_BYTES):
             for start, end in self._missing(first, last):
                 at, n = start * CHUNK_BYTES, min(end * CHUNK_BYTES, self.size) - start * CHUNK_BYTES

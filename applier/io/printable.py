@@ -12,8 +12,8 @@ from typing import BinaryIO, TextIO
 
 
 def printable(text: str, keep: str = "") -> str:
-    """The text with every character escaped that is not to be seen as itself: controls (line feeds, too), format,
-    surrogates, what Unicode has not assigned. `keep` has those that stay.
+    """Return the text with every character escaped that cannot be shown: controls (line feeds, too), format,
+    surrogates, unassigned ones. `keep` has those that stay.
 
     ESC is \\x1b, U+202E is \\u202e, a byte that was no text (a surrogate of Python's) is \\xNN.
     """

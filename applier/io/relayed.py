@@ -105,7 +105,7 @@ def is_relay_log(location: str) -> bool:
 
 
 def identity(relayed: Relayed) -> str:
-    """A digest of what the log is made of: other bytes have another one. Raises OSError."""
+    """Return a digest of the parts of the log: other bytes have another one. Raises OSError."""
     stamps = []
     for part in relayed.parts:
         filesystem, path = resolve(part.location)

@@ -26,11 +26,11 @@ STATE, state_at, _ = struct("relayed", **dict.fromkeys((
     # addresses of the events that are left and of where they end; of the room for them that is left, and its end
     "at", "end", "to", "to_end",
     # in the source's log: where the next event comes to, where its head ends, up to where a gap has no group, and where
-    # what was received last ends (or the connection begins)
+    # the part received last ends (or the connection begins)
     "position", "head_end", "nothing_before", "before",
     "checksum_bytes", "lacks_annotations",
     # 1 if the event before does not say where it ends
-    "after_unplaced"), np.int64))
+    "after_no_position"), np.int64))
 
 HEADER = 19
 _TYPE_AT, _SIZE_AT, _NEXT_AT, _FLAGS_AT = 4, 9, 13, 17
@@ -44,8 +44,8 @@ _PART = 1 << 20
 
 @kernel
 def next_border(address, at, end):
-    """The offset of the next event from `at` on that may be the replica's own or says what those behind it are of, or
-    where whole events end."""
+    """The offset of the next event from `at` on that may be the replica's own or names the source's file of those
+    behind it, or where whole events end."""
     while end - at >= HEADER:
         size = np.int64(load_u32(address + at + _SIZE_AT))
         event_type = load_u8(address + at + _TYPE_AT)
@@ -83,7 +83,7 @@ def _fill(state, gap, is_lost):
         gap -= size
         state.to += size
         state.position += size
-        store_u32(to, load_u32(state.at))  # the time of what follows
+        store_u32(to, load_u32(state.at))  # the time of the following events
         store_u8(to + _TYPE_AT, np.uint8(_INCIDENT if is_lost and gap == 0 else _IGNORABLE))
         store_u32(to + _SIZE_AT, np.uint32(size))
         store_u32(to + _NEXT_AT, np.uint32(state.position & 0xFFFFFFFF))
@@ -111,12 +111,12 @@ def assemble(state_address):
         event_type = np.int64(load_u8(state.at + _TYPE_AT))
         next_position = np.int64(load_u32(state.at + _NEXT_AT))
         flags = np.int64(load_u16(state.at + _FLAGS_AT))
-        is_unplaced = (next_position == 0 and state.lacks_annotations != 0 and event_type != _FORMAT
+        has_no_position = (next_position == 0 and state.lacks_annotations != 0 and event_type != _FORMAT
                        and event_type != _ROTATE)
-        if flags & _ARTIFICIAL or (next_position == 0 and not is_unplaced):
+        if flags & _ARTIFICIAL or (next_position == 0 and not has_no_position):
             state.at += size
             continue
-        if is_unplaced:
+        if has_no_position:
             next_position = (state.before + size) & 0xFFFFFFFF
         # positions beyond 4 GB are cut to 32 bits: the distance to the expected one tells
         gap = (next_position - size - state.position) & 0xFFFFFFFF
@@ -125,7 +125,7 @@ def assemble(state_address):
             state.before = next_position
             continue
         if gap:
-            is_annotation = (state.lacks_annotations and (event_type == _TABLE_MAP or state.after_unplaced)
+            is_annotation = (state.lacks_annotations and (event_type == _TABLE_MAP or state.after_no_position)
                              and (state.before - state.position) & 0xFFFFFFFF == 0)
             is_lost = not is_annotation and state.position + gap > state.nothing_before
             if state.position == state.head_end and state.position + gap > state.nothing_before \
@@ -144,5 +144,5 @@ def assemble(state_address):
         state.to += size
         state.position += size
         state.before = state.position
-        state.after_unplaced = np.int64(is_unplaced)
+        state.after_no_position = np.int64(has_no_position)
         state.at += size

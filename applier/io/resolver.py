@@ -72,20 +72,20 @@ def _check_access(location: str, hint: str) -> None:
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem
 
-    place, query = divided(location)
-    bucket = "/".join(place.split("/")[:3]) + query
+    plain, query = divided(location)
+    bucket = "/".join(plain.split("/")[:3]) + query
     if bucket in _reached:
         return
-    if place.startswith("g") and "retry_limit_seconds" not in query:
+    if plain.startswith("g") and "retry_limit_seconds" not in query:
         query = f"{query or '?'}{'&' * (len(query) > 1)}retry_limit_seconds={PROBE_SECONDS}"
     try:
-        filesystem, path = FileSystem.from_uri(place + query)
+        filesystem, path = FileSystem.from_uri(plain + query)
         filesystem.get_file_info(path)
     except (ArrowException, OSError) as error:
         if isinstance(error, OSError) and is_transient(error):
             raise unavailable(error, location) from error
         said = str(error).splitlines()[0].partition(" error_info=")[0]
-        if "PERMISSION_DENIED" not in said:  # of this path, maybe: whoever needs it says so
+        if "PERMISSION_DENIED" not in said:  # of this path, maybe: its user reports it
             raise UsageError(f"cannot reach {bucket}: {said}", file=location, hint=hint) from error
     _reached.add(bucket)
 
@@ -127,20 +127,20 @@ def join(folder: str, name: str) -> str:
     """Return the location of this path in a folder. Only "/" has a meaning in the path."""
     if not is_uri(folder):
         return f"{folder.rstrip('/')}/{name}" if folder else name
-    place, query = divided(folder)
-    return f"{place.rstrip('/')}/{quote(name)}{query}"
+    plain, query = divided(folder)
+    return f"{plain.rstrip('/')}/{quote(name)}{query}"
 
 
 def folder_of(location: str) -> str:
     """The folder that a file is in; "." where a path names none."""
-    place, query = divided(location)
-    return (posixpath.dirname(place) or ".") + query
+    plain, query = divided(location)
+    return (posixpath.dirname(plain) or ".") + query
 
 
 def divided(location: str) -> tuple[str, str]:
     """Return a uri without the part from a "?" on, and that part; a path, and ""."""
-    place, mark, query = location.partition("?") if is_uri(location) else (location, "", "")
-    return place, mark + query
+    plain, mark, query = location.partition("?") if is_uri(location) else (location, "", "")
+    return plain, mark + query
 
 
 def is_inside(path: str) -> bool:
@@ -156,8 +156,8 @@ def is_plain_inside(path: str) -> bool:
 
 
 def below(folder: str, name: str) -> str:
-    """The location of a file that something in a folder names by a relative path. Raises UsageError for what does not
-    lie below the folder: another path, a uri, what a link leads out to."""
+    """The location of a file that something in a folder names by a relative path. Raises UsageError for a file outside
+    of the folder: another path, a uri, a link that leads out of it."""
     if is_uri(name) or not is_inside(name):
         raise UsageError(f"the file {name} is outside of the dump", file=folder,
                          hint="only files below the folder are read, by relative paths")
@@ -178,7 +178,7 @@ def files_below(folder: str) -> list[str]:
 
     filesystem, root = resolve(folder)
     if is_local(filesystem):
-        found = [os.path.relpath(os.path.join(place, name), root) for place, _, names in os.walk(root, onerror=_raise)
+        found = [os.path.relpath(os.path.join(plain, name), root) for plain, _, names in os.walk(root, onerror=_raise)
                  for name in names]
     else:
         infos = filesystem.get_file_info(FileSelector(root, recursive=True))
@@ -194,7 +194,7 @@ def _raise(error: OSError) -> None:
 
 def check_regular(location: str, hint: str | None = None) -> None:
     """Raise UsageError for a path of a pipe, a socket or a device. Opening one could wait forever, and files are read
-    twice or from the middle. A missing file is found by whoever opens it."""
+    twice or from the middle. A missing file is reported when it is opened."""
     if is_uri(location):
         return
     with suppress(OSError, ValueError):

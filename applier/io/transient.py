@@ -45,7 +45,7 @@ def comes_of(error: BaseException, is_cause: Callable[[BaseException], bool]) ->
 
 
 def retried(request: Callable[[], Result], location: str) -> Result:
-    """Return what a request to the store of a location returns. A transient error is retried with backoff. Raises
+    """Return the result of a request to the store of a location. A transient error is retried with backoff. Raises
     StoreUnavailable after the last attempt; other errors are the request's own."""
     for attempt in range(ATTEMPTS):
         try:

@@ -52,8 +52,8 @@ def build(kind: type[_T], value: Any) -> _T:
 
 
 def plain(value: object) -> Any:
-    """The inverse of `build`, of dataclasses, tuples and scalars: what dataclasses.asdict returns, which copies scalars
-    and takes several times as long."""
+    """The inverse of `build`, of dataclasses, tuples and scalars: the result of dataclasses.asdict, which copies
+    scalars and takes several times as long."""
     if isinstance(value, tuple):
         return tuple(map(plain, value))
     kind: Any = type(value)

@@ -11,8 +11,9 @@ from applier.io.progress import Silent
 LINE_EVERY_SECONDS = 5.0
 
 
-def ship(place: str) -> None:
-    """Ensure that all kernels are compiled, and copy them to where a wheel has them, as if `place` were it."""
+def ship(folder_of_wheel: str) -> None:
+    """Ensure that all kernels are compiled, and copy them to where a wheel has them, as if `folder_of_wheel` were
+    it."""
     import keysearch.memory  # noqa: F401  it has Numba keep kernels in the cache
     from keysearch import kernel_cache
 
@@ -20,7 +21,7 @@ def ship(place: str) -> None:
     made_for = Path(kernel_cache.directory()).name
     for module in compiling.modules_for(compiling.EVERYTHING):
         folder = kernel_cache.folder(module)
-        shutil.copytree(kernel_cache.kept_in(folder), Path(place) / made_for / folder,
+        shutil.copytree(kernel_cache.kept_in(folder), Path(folder_of_wheel) / made_for / folder,
                         ignore=shutil.ignore_patterns("*.lock"))
 
 

@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""CRC32 (the one of zlib, polynomial 0xEDB88320) for kernels: by carry-less multiplication where it is there.
+"""CRC32 (the one of zlib, polynomial 0xEDB88320) for kernels: by carry-less multiplication if the processor has it.
 
 Folding follows Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction" (Intel, 2009).
-What is special here is the start: binlog events are short and of any length, so the bytes before whole blocks are
-taken first, shifted to the end of a block of 16 whose other bytes are zero. Zeros before a message do not change a
-remainder, so no table is needed for the rest of any message of 16 bytes or more. Other processors, and shorter
-messages, use slicing tables.
+The start is special here: binlog events are short and of any length, so the bytes before whole blocks are taken first,
+shifted to the end of a block of 16 whose other bytes are zero. Zeros before a message do not change a remainder, so no
+table is needed for the rest of any message of 16 bytes or more. Other processors, and shorter messages, use slicing
+tables.
 """
 
 import numpy as np
@@ -58,7 +58,7 @@ _BARRETT = [0x1DB710641, 0x1F7011641]  # the polynomial, and floor(x^64 / polyno
 
 @inline
 def crc32_tables(address, length, seed):
-    """CRC32 of `length` bytes, eight at a time through tables. `seed` is the CRC of what came before, or 0."""
+    """CRC32 of `length` bytes, eight at a time through tables. `seed` is the CRC of the bytes before, or 0."""
     mask = np.uint32(0xFF)
     crc = np.uint32(~np.uint32(seed))
     at, end = address, address + length
@@ -116,7 +116,7 @@ class _Vectors:
         return result
 
     def fold(self, block: ir.Value, powers: list[int], following: ir.Value) -> ir.Value:
-        """`block` moved on by the distance that `powers` stand for, onto the block that is there."""
+        """Advance `block` by the distance of `powers`, onto the block at that position."""
         by = self.constant(powers)
         return self.xor(self.multiply(block, by, 0x00), self.multiply(block, by, 0x11), following)
 

@@ -18,8 +18,8 @@ def put_byte(out, byte):
 @inline
 def put_hex(out, value, digits):
     """The lowest hexadecimal digits of a uint64."""
-    for place in range(digits - 1, -1, -1):
-        out = put_byte(out, _HEX[np.int64(value >> np.uint64(4 * place)) & 15])
+    for digit in range(digits - 1, -1, -1):
+        out = put_byte(out, _HEX[np.int64(value >> np.uint64(4 * digit)) & 15])
     return out
 
 

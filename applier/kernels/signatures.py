@@ -36,7 +36,7 @@ class Signature(NamedTuple):
 
 @cache
 def modules() -> tuple[str, ...]:
-    """The modules of kernels that the table names and that are there, without importing them."""
+    """Return the existing modules of kernels in the table, without importing them."""
     root = Path(__file__).parents[2]
     named = dict.fromkeys(match[1] for match in map(_LINE.fullmatch, _lines()) if match)
     return tuple(name for name in named if (root / name.replace(".", "/")).with_suffix(".py").exists())

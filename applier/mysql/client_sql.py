@@ -55,7 +55,7 @@ def _rewritten(match: re.Match[str]) -> str:
         return _refused("name", quoted)
     # behind a dot without a blank it would be a number
     before = " " if name[0].isdigit() and match.string.endswith(".", 0, match.start()) else ""
-    # clients drop what is no visible character of theirs at a statement's end, but no comment that servers run
+    # clients drop trailing characters that are not visible in their set, but no comment that servers run
     return before + name + (" /*!*/" if _END.match(match.string, match.end()) else "")
 
 

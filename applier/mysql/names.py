@@ -10,7 +10,7 @@ from unicodedata import ucd_3_2_0 as unicode_3
 
 
 def folded(name: str) -> str:
-    """The name as it is compared: in lower case, letter by letter."""
+    """Return the name in the form in which it is compared: in lower case, letter by letter."""
     return name.lower() if name.isascii() else "".join(map(_lower, name))
 
 

@@ -46,9 +46,9 @@ class Session:
 
     def now(self) -> np.ndarray:
         """The current time by the session's clock. Raises NotComputable also if its time zone is unknown."""
-        instants, places = np.unique(self.utc_now(), return_inverse=True)
+        instants, which = np.unique(self.utc_now(), return_inverse=True)
         shown = [self.in_zone(instant) for instant in instants.tolist()]
         if None in shown:
             raise NotComputable("the time in the server's own time zone, which the log does not tell, and "
                                 "--system-time-zone can")
-        return np.array(shown, np.int64)[places.reshape(-1)]
+        return np.array(shown, np.int64)[which.reshape(-1)]

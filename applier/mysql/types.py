@@ -48,7 +48,7 @@ class ColumnType:
 
     @property
     def entry(self) -> TypeEntry:
-        """What is so for all columns of the type. Raises KeyError for a base that no type of either server has."""
+        """The attributes of all columns of the type. Raises KeyError for a base that no type of either server has."""
         return TYPES[self.base]
 
     @property

@@ -73,7 +73,7 @@ class Shape(enum.Enum):
 
 
 class Metadata(enum.Enum):
-    """What a TABLE_MAP event has of a column behind its type byte."""
+    """The metadata that a TABLE_MAP event has for a column behind its type byte."""
 
     NONE = "none"
     BYTE = "a byte"
@@ -84,9 +84,9 @@ class Metadata(enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireForm:
-    """What a log says of columns of a wire type, and how it has their values.
+    """How a log describes columns of a wire type, and stores their values.
 
-    `width` is what a value takes in bytes, where that is the same for all columns of the type (of one with fractional
+    `width` is the size of a value in bytes, if that is the same for all columns of the type (of one with fractional
     digits: the part before them). `numeric`: its columns have a bit in the optional metadata field of signs.
     `collation`: the flavours whose logs count its columns in the optional metadata fields of collations (ENUM and SET
     have fields of their own).

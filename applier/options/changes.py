@@ -122,7 +122,7 @@ class HistoryFilesOptions:
         check_engine(self.engine, self.master, self.conf)
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def locations(self) -> tuple[str, ...]:
         """Return the paths that are read and written."""
         return *self.inputs, self.output
 

@@ -97,7 +97,7 @@ class ReplayOptions:
         check_engine(self.engine, self.master, self.conf)
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def locations(self) -> tuple[str, ...]:
         """Return the paths that are read and written."""
         return *self.binlogs, *([] if self.base is None else [self.base]), self.lake or self.output
 

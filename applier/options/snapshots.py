@@ -74,7 +74,7 @@ class ExportOptions:
         check_engine(self.engine, self.master, self.conf)
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def locations(self) -> tuple[str, ...]:
         """Return the paths that are read and written."""
         return self.snapshot, self.output
 
@@ -134,7 +134,7 @@ class RewriteOptions:
 
     @property
     def completes(self) -> int:
-        """Return what is added to images, as bits: all columns, documents instead of diffs."""
+        """Return the additions to images, as bits: all columns, documents instead of diffs."""
         return (self.image == FULL) + 2 * self.full_json
 
     @property

@@ -221,11 +221,11 @@ def _parts(edges: list[_Edge]) -> dict[int, tuple[RowPart, ...]]:
     versions = {version.id: version for edge in edges for version in (edge.child, edge.parent)}
     for edge in edges:
         for link in edge.columns:
-            places = (edge.child.id, link.child), (edge.parent.id, link.parent)
-            columns.join(*places)
-            for place in places:
-                forms[place] |= {RowPart(place[1]), compared(place[1], link, edge.child.definition),
-                                 content_part(place[1], versions[place[0]].definition)}
+            both = (edge.child.id, link.child), (edge.parent.id, link.parent)
+            columns.join(*both)
+            for one in both:
+                forms[one] |= {RowPart(one[1]), compared(one[1], link, edge.child.definition),
+                               content_part(one[1], versions[one[0]].definition)}
     for order, edge in zip(sibling_orders([edge.reference for edge in edges], {
             number: version.definition for number, version in versions.items()}), edges, strict=True):
         for key in order.behind if order is not None else ():
@@ -237,8 +237,8 @@ def _parts(edges: list[_Edge]) -> dict[int, tuple[RowPart, ...]]:
             if columns.knows((version.id, part.column)):
                 forms[version.id, part.column].add(part)
     shared: dict[tuple[int, int], set[RowPart]] = defaultdict(set)
-    for place, parts in forms.items():
-        shared[columns.of(place)] |= parts
+    for one, parts in forms.items():
+        shared[columns.of(one)] |= parts
     kept: dict[int, list[RowPart]] = defaultdict(list)
     for number, column in sorted(forms):
         found = {dataclasses.replace(part, column=column) for part in shared[columns.of((number, column))]}

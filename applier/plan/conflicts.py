@@ -36,10 +36,10 @@ def conflict_listing(results: Sequence[UnitResult], outlines: Sequence[Outline])
     found = [result.conflicts for result in results if result.conflicts is not None]
     if not found:
         return LISTING.empty_table()
-    return placed(pa.concat_tables(found), outlines).select(LISTING.names).cast(LISTING)
+    return with_positions(pa.concat_tables(found), outlines).select(LISTING.names).cast(LISTING)
 
 
-def placed(found: pa.Table, outlines: Sequence[Outline]) -> pa.Table:
+def with_positions(found: pa.Table, outlines: Sequence[Outline]) -> pa.Table:
     """Rows with a `file` (uri), `position` and `row` (from 0) in log order, with their transactions (`gtid`,
     null without GTIDs), base names instead of uris, and rows counted from 1."""
     files = {outline.uri: outline.name for outline in outlines}
@@ -70,9 +70,9 @@ def _by_file(conflicts: pa.Table) -> list[pa.Table]:
 def _gtids(conflicts: pa.Table, outlines: Sequence[Outline]) -> pa.Array:
     """The transactions of conflicts of one file: only GTIDs that are needed are read as such."""
     file = map_file(conflicts.column("file")[0].as_py(), whole=False)
-    positions, places = np.unique(conflicts.column("position").to_numpy(), return_inverse=True)
+    positions, inverse = np.unique(conflicts.column("position").to_numpy(), return_inverse=True)
     events, which = np.unique(_gtid_events(file, positions, outlines), return_inverse=True)
-    return gtid_texts(file, events).take(pa.array(which[places]))
+    return gtid_texts(file, events).take(pa.array(which[inverse]))
 
 
 def _gtid_events(file: MappedFile, positions: np.ndarray, outlines: Sequence[Outline]) -> np.ndarray:

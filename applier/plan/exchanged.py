@@ -35,15 +35,15 @@ def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[in
     source of a version's rows if no other version has them."""
     made: dict[int, UnitSpec] = {}
     for unit_number, item in enumerate(group, first_number):
-        version, place = item.version, None
+        version, target = item.version, None
         if staging is not None and item.in_snapshot and not item.succeeded:
-            place = staging.place(version.definition.database, version.definition.name,
+            target = staging.target(version.definition.database, version.definition.name,
                                   history=version.definition.versioning is not None)
         unit = UnitSpec(
             number=unit_number, version=version.id, definition=version.definition, search=searches[version.id],
             origin=_origin([Altered(unit=made[source.version], conversion=source.conversion)
                             for source in version.sources]) or begins(item),
-            needs=ExchangeGroup(group=number), place=place, type_conversions=allowed,
+            needs=ExchangeGroup(group=number), target=target, type_conversions=allowed,
             same_columns=not version.given, idempotent=idempotent, witness=witness,
             time_zone=version.time_zone)
         made[version.id] = unit

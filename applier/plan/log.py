@@ -68,8 +68,8 @@ def check_base(base: Snapshot, first: Outline) -> None:
     """
     executed, before = GtidSet.parse(base.position.gtid_set), first.previous_gtids.followed_by(first.gtids_before)
     if missing := before.subtract(executed):
-        place = f"position {base.position.offset} of {first.name}" if first.gtids_before else first.name
-        raise ArchiveError(f"transactions {missing} precede {place}, and the base snapshot does not contain them",
+        where = f"position {base.position.offset} of {first.name}" if first.gtids_before else first.name
+        raise ArchiveError(f"transactions {missing} precede {where}, and the base snapshot does not contain them",
                            file=first.name, errno=LOG_GAP,
                            hint="check that these logs are of the base's own server; for a base from a dump without "
                                 "GTIDs, give those of its position to `import`: --gtid-set SET")

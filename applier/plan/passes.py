@@ -11,21 +11,21 @@ from collections.abc import Sequence
 
 from applier.binlog.archive.archive import ArchiveFile
 
-LogPlace = tuple[str, int]
+LogPosition = tuple[str, int]
 """A binlog's base name and an offset in it."""
 
 
-def end_of_pass(files: Sequence[ArchiveFile], start: int | None, stop: LogPlace | None,
-                n_bytes: int) -> LogPlace | None:
+def end_of_pass(files: Sequence[ArchiveFile], start: int | None, stop: LogPosition | None,
+                n_bytes: int) -> LogPosition | None:
     """Where a pass over about `n_bytes` ends, at most: it begins at `start` in the first of the files, and what it
     leaves continues to `stop`, or to their end. None if it leaves nothing."""
     left, begin = n_bytes, start or 0
-    for place, file in enumerate(files):
+    for number, file in enumerate(files):
         last = stop[1] if stop is not None and stop[0] == file.name else None
         end = _least(file.about_bytes, last)
         if end - begin > left:
-            if place and left <= n_bytes // 2:
-                return files[place - 1].name, files[place - 1].log_bytes
+            if number and left <= n_bytes // 2:
+                return files[number - 1].name, files[number - 1].log_bytes
             end = _least(file.log_bytes, last)
             if end - begin > left:
                 return file.name, begin + left

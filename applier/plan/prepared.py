@@ -75,15 +75,15 @@ def with_prepared_transactions(span: LogSpan, groups: tuple[PreparedTransaction,
 
 def _outline_of(group: PreparedTransaction, archive: Archive, outline: Outlining) -> Outline:
     try:
-        return _at_its_place(group, archive, outline)
+        return _at_its_position(group, archive, outline)
     except ArchiveError as error:
         moved = _by_gtid(group, archive) if error.mysql_errno == LOG_GAP else None
         if moved is None:
             raise
-    return _at_its_place(moved, archive, outline)
+    return _at_its_position(moved, archive, outline)
 
 
-def _at_its_place(group: PreparedTransaction, archive: Archive, outline: Outlining) -> Outline:
+def _at_its_position(group: PreparedTransaction, archive: Archive, outline: Outlining) -> Outline:
     file = archive.files[archive.index_of(group.file)]
     task = OutlineTask(file.uri, group.start, StopCondition(position=(group.file, group.end)))
     found = outline([task]) if group.end <= file.log_bytes else []

@@ -78,9 +78,9 @@ class _Sampled(Generic[Value]):
         step, before = max(1, n_samples // (SAMPLES_A_RANGE * n)), 0
         by_body: dict[bytes, list[bytes]] = {}
         for used in uses:
-            for place, count in enumerate(used.sample_counts()):
+            for number, count in enumerate(used.sample_counts()):
                 if -before % step < count:
-                    by_body.setdefault(used.use.body, []).extend(used.samples(place)[-before % step::step])
+                    by_body.setdefault(used.use.body, []).extend(used.samples(number)[-before % step::step])
                 before += count
         for body, samples in by_body.items():
             without_keys: list[bytes] = []
@@ -103,8 +103,8 @@ class _Sampled(Generic[Value]):
                 reader.walk(at, end)
                 break
             except ApplierError as error:  # truncated within a row: earlier rows count
-                place = at if error.position is None else max(at, error.position)
-                at = int(self._starts[np.searchsorted(self._starts, place, side="right")])
+                reached = at if error.position is None else max(at, error.position)
+                at = int(self._starts[np.searchsorted(self._starts, reached, side="right")])
                 for binding in self._bindings:
                     binding.batch.before.rewind(binding.batch.n_before)
                     binding.batch.after.rewind(binding.batch.n_after)
@@ -129,7 +129,7 @@ class _Sampled(Generic[Value]):
         return self._bindings[-1]
 
     def _take(self, keys: IntKeys | ByteKeys, batch: ChangeBatch) -> None:
-        events = np.searchsorted(self._starts, batch.places, side="right") - 2  # the first one is the table map
+        events = np.searchsorted(self._starts, batch.positions, side="right") - 2  # the first one is the table map
         picks = _spread(events) if self._whole_rows else np.flatnonzero(batch.rows == 0)
         after = batch.after_rows[picks] >= 0
         before_columns, after_columns = keys.columns(batch)

@@ -96,15 +96,15 @@ def _used_in(uses: list[UsedTable], span: LogSpan) -> dict[int, np.ndarray]:
     omitted."""
     if not uses:
         return {}
-    files, numbers = (np.concatenate([np.frombuffer(places, np.uint32) for places in of_all])
+    files, numbers = (np.concatenate([np.frombuffer(use_numbers, np.uint32) for use_numbers in of_all])
                       for of_all in ([used.files for used in uses], [used.numbers for used in uses]))
-    places = np.repeat(np.arange(len(uses), dtype=np.int32), [len(used.files) for used in uses])
+    use_numbers = np.repeat(np.arange(len(uses), dtype=np.int32), [len(used.files) for used in uses])
     order = np.argsort(files, kind="stable")
     found: dict[int, np.ndarray] = {}
     for part in np.split(order, np.flatnonzero(np.diff(files[order])) + 1):
         file = int(files[part[0]])
         found[file] = np.full(len(span.outlines[file].tables), -1, np.int32)
-        found[file][numbers[part]] = places[part]
+        found[file][numbers[part]] = use_numbers[part]
     return found
 
 
@@ -114,8 +114,8 @@ def _start(entry: tuple[TableName, TableVersion]) -> Position:
 
 def _held(versions: list[tuple[TableName, TableVersion]], position: Position) -> list[tuple[TableName, TableVersion]]:
     """Of a table's versions, by their starts, the one that applies at a position, if there is one."""
-    place = bisect_right(versions, position, key=_start)
-    before = versions[max(place - 1, 0):place]
+    number = bisect_right(versions, position, key=_start)
+    before = versions[max(number - 1, 0):number]
     return [entry for entry in before if entry[1].end is None or position < entry[1].end]
 
 
@@ -147,15 +147,15 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
         weights.update({unit.number: of_log + BASE_ROWS * of_base[unit.number] for unit in item.units})
     together = _together([unit for item in versions if not item.succeeded for unit in item.units])
     loads_of = [sum(weights[unit.number] for unit in units) for units in together]
-    order = sorted(range(len(together)), key=lambda place: (-loads_of[place], together[place][0].number))
+    order = sorted(range(len(together)), key=lambda number: (-loads_of[number], together[number][0].number))
     total = weights.total()
     n_tasks = min(len(together), max(cores, -int(-total // TASK_BYTES)))
     loads: list[tuple[float, int]] = [(0.0, number) for number in range(n_tasks)]
     parts: list[dict[int, dict[int, UnitSpec]]] = [{} for _ in range(n_tasks)]
-    for place in order:
+    for number in order:
         load, lightest = loads[0]
-        heapreplace(loads, (load + loads_of[place], lightest))
-        for link in (link for unit in together[place] for link in unit.chain):
+        heapreplace(loads, (load + loads_of[number], lightest))
+        for link in (link for unit in together[number] for link in unit.chain):
             parts[lightest].setdefault(link.version, {})[id(link)] = link
     shares = tuple(TaskShare(units, _read(units)) for units in (
         {version: tuple(links.values()) for version, links in part.items()} for part in parts))

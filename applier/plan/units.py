@@ -71,7 +71,7 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory, cascades: Ca
         if chain[0].id in exchanged:
             continue
         in_snapshot = chain[-1].end is None and history.is_wanted(chain[-1])
-        last_used = max((place for place, version in enumerate(chain) if version.id in uses), default=-1)
+        last_used = max((target for target, version in enumerate(chain) if version.id in uses), default=-1)
         from_base = chain[0].in_base is not None and any(
             alters_rows(source.conversion) for version in chain for source in version.sources)
         if chain[0].id in cascades or (in_snapshot and (last_used >= 0 or from_base)):
@@ -79,8 +79,8 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory, cascades: Ca
         if any((version.definition.database, version.definition.name) == traced for version in chain) and (
                 last_used >= 0 or chain[0].in_base is not None):
             last_used = len(chain) - 1
-        planned += [PlannedVersion(version, uses.get(version.id, []), [], place < last_used, in_snapshot)
-                    for place, version in enumerate(chain[:last_used + 1])]
+        planned += [PlannedVersion(version, uses.get(version.id, []), [], target < last_used, in_snapshot)
+                    for target, version in enumerate(chain[:last_used + 1])]
     return sorted(planned, key=lambda item: item.version.id)
 
 
@@ -169,9 +169,9 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
     may_merge = len(chain) == 1 and first is not None and chain[0].version.definition.versioning is None and \
         _orders_base(chain[0], first, base)
     for link, item in enumerate(chain):
-        version, place = item.version, None
+        version, target = item.version, None
         if staging is not None and item.in_snapshot and not item.succeeded:
-            place = staging.place(version.definition.database, version.definition.name,
+            target = staging.target(version.definition.database, version.definition.name,
                                   history=version.definition.versioning is not None)
         search, key, needs = searches[version.id], table_key(version.definition), cascades.needs(version.id)
         for nth, (low, high, origin) in enumerate(ranges):
@@ -180,10 +180,10 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
             item.units.append(UnitSpec(
                 number=number + nth, version=version.id, definition=version.definition,
                 search=search or (NotSearched() if key is None else KeyRange(key, low, high)), origin=origin,
-                needs=needs, place=place, type_conversions=allowed, same_columns=not chain[0].version.given,
+                needs=needs, target=target, type_conversions=allowed, same_columns=not chain[0].version.given,
                 idempotent=idempotent, witness=witness, time_zone=version.time_zone,
                 may_divide=not item.single_unit_reason,
-                may_merge=may_merge and place is not None and place.merges and isinstance(origin, FromBase)))
+                may_merge=may_merge and target is not None and target.merges and isinstance(origin, FromBase)))
     return number + len(ranges)
 
 

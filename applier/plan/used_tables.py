@@ -51,9 +51,9 @@ class UsedTable:
         """Return how many of its rows events each file's outline has samples of."""
         return (samples.count(number) for samples, number in zip(self.samples_of, self.numbers, strict=True))
 
-    def samples(self, place: int) -> list[bytes]:
+    def samples(self, use_number: int) -> list[bytes]:
         """Return the samples of one use."""
-        return self.samples_of[place].of(self.numbers[place])
+        return self.samples_of[use_number].of(self.numbers[use_number])
 
 
 def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[UsedTable]:

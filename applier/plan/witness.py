@@ -29,12 +29,12 @@ class WitnessDifference:
 
     def __str__(self) -> str:
         times = "once" if self.count == 1 else f"{self.count:,} times"
-        place = f"{self.file}:{self.position}, row {self.row}" + (f", {self.gtid}" if self.gtid else "")
+        where = f"{self.file}:{self.position}, row {self.row}" + (f", {self.gtid}" if self.gtid else "")
         row = f", {self.key}" if self.key else ""
         if self.computed:
             return (f"{self.table}: the expression of {self.column} differs from the log's after-image {times}, first "
-                    f"at {place}{row}: the log has {self.logged}, the expression gives {self.held}")
-        return (f"{self.table}: {self.column} differs from the log's before-image {times}, first at {place}{row}: "
+                    f"at {where}{row}: the log has {self.logged}, the expression gives {self.held}")
+        return (f"{self.table}: {self.column} differs from the log's before-image {times}, first at {where}{row}: "
                 f"the log has {self.logged}, the replayed row {self.held}")
 
 

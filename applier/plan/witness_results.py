@@ -10,7 +10,7 @@ import pyarrow as pa
 from applier.apply.witnessed import Difference, Witnessed
 from applier.binlog.outline.outline import Outline
 from applier.errors import ApplierError
-from applier.plan.conflicts import placed
+from applier.plan.conflicts import with_positions
 from applier.plan.witness import WitnessDifference, WitnessResult, first_by_column
 
 
@@ -20,7 +20,8 @@ def witness_result(found: Witnessed, outlines: Sequence[Outline]) -> WitnessResu
     if found.differences:
         rows = pa.Table.from_pylist([asdict(difference) for difference in found.differences])
         rows = rows.set_column(rows.schema.get_field_index("row"), "row", rows.column("row").cast(pa.int32()))
-        differences = tuple(WitnessDifference(**row) for row in placed(rows, outlines).drop(["number"]).to_pylist())
+        differences = tuple(WitnessDifference(**row)
+                            for row in with_positions(rows, outlines).drop(["number"]).to_pylist())
     return WitnessResult(found.compared, found.agreed, first_by_column(differences), found.computed,
                          found.computed_agreed)
 
@@ -31,10 +32,10 @@ def with_differences(error: ApplierError, found: Witnessed, earlier: WitnessResu
     by the units of this one: it may be why the change was refused."""
     order = {outline.uri: number for number, outline in enumerate(outlines)}
 
-    def place(part: ApplierError | Difference) -> tuple[int, int, int]:
+    def position(part: ApplierError | Difference) -> tuple[int, int, int]:
         return order[part.file or ""], part.position or 0, part.row or 0
 
-    before = tuple(difference for difference in found.differences if place(difference) < place(error))
+    before = tuple(difference for difference in found.differences if position(difference) < position(error))
     differences = earlier.and_then(witness_result(replace(found, differences=before), outlines)).differences
     error.listed += tuple(f"before that, {difference}" for difference in differences)
     return error

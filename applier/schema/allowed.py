@@ -1,8 +1,8 @@
-"""What servers allow in a table's definition, checked wherever one is made: parsed, loaded, or derived from others.
+"""The limits of servers on a table's definition, checked wherever one is made: parsed, loaded, or derived from others.
 
-Definitions come from logs, dumps and manifests, which anybody may have written, and go into SQL that a client is given.
-So text that is printed unquoted is a plain word, a number, or an expression that ends where it should; and quoted text
-is text. Source: MySQL manual, "Schema Object Names" and "Identifier Length Limits"; MariaDB's "Identifier Names".
+Definitions come from logs, dumps and manifests, which anybody may have written, and go into SQL for a client. So text
+that is printed unquoted is a plain word, a number, or an expression that ends where it should; and quoted text is text.
+Source: MySQL manual, "Schema Object Names" and "Identifier Length Limits"; MariaDB's "Identifier Names".
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _column(column: Column, flavour: str) -> None:
 
 
 _PATTERNS = {"number": _NUMBER, "bytes": _BYTES, "now": _NOW}
-"""What a default's text looks like, by its kind."""
+"""The form of a default's text, by its kind."""
 
 
 def _type(column_type: ColumnType) -> None:

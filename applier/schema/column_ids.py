@@ -1,11 +1,11 @@
-"""Numbers of columns, which stay while a column lives, whatever its name, its table's name and its place.
+"""Numbers of columns, which stay while a column lives, whatever its name, its table's name and its position.
 
 A number is given once, to one column of one table: a column that is dropped and added again has a new one, as has every
-column of a table that is made again. A list's elements have the number after the column's. Files of snapshots have the
-numbers as Parquet's field ids, by which readers of Iceberg tell columns apart. So a column whose type becomes one that
-such readers cannot read its old values as gets a new number, too.
+column of a table that is created again. A list's elements have the number after the column's. Files of snapshots have
+the numbers as Parquet's field ids, by which readers of Iceberg tell columns apart. So a column whose type becomes one
+that such readers cannot read its old values as gets a new number, too.
 
-Source of what they can: Iceberg's specification, "Schema Evolution".
+Source for these types: Iceberg's specification, "Schema Evolution".
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def numbered(definition: TableDefinition, last: int) -> tuple[TableDefinition, i
 
 
 def continued(old: TableDefinition, new: TableDefinition, sources: Sequence[int | None]) -> TableDefinition:
-    """A definition with the numbers of the columns that its own continue: `sources` are their places in the old one,
-    None for an added column."""
+    """Return a definition with the numbers of the columns that its own continue: `sources` are their indexes in the old
+    one, None for an added column."""
     return replace(new, columns=tuple(
         replace(column, id=old.columns[source].id if source is not None and _reads_as(
             arrow_type(old.columns[source].type), arrow_type(column.type)) else 0)

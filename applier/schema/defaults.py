@@ -51,4 +51,4 @@ IMPLICIT: dict[Family, Callable[[ColumnType, str], Any]] = {
     Family.BYTES: _bytes, Family.MEMBERS: _member, Family.DOCUMENT: _nothing, Family.GEOMETRY: _bytes,
     Family.NETWORK: _nothing, Family.VECTOR: _vector,
 }
-"""What a NOT NULL column without a DEFAULT takes where strict mode does not forbid it, of a type and a flavour."""
+"""The value of a NOT NULL column without a DEFAULT if strict mode does not forbid it, by type and flavour."""

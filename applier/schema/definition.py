@@ -33,7 +33,7 @@ class TableDefinition(TableParts):
         return f"{self.database}.{self.name}"
 
     def once(self, make: "Callable[[TableDefinition], _Made]") -> "_Made":
-        """What `make` returns for this definition, which is computed once."""
+        """Return the result of `make` for this definition, which is computed once."""
         if make not in self._made:
             self._made[make] = make(self)
         made: _Made = self._made[make]
@@ -138,7 +138,7 @@ class TableDefinition(TableParts):
         return build(cls, data)
 
     def complaint(self) -> str:
-        """What is wrong with it that no CREATE TABLE could make; "" if nothing is."""
+        """Return an error that no CREATE TABLE could have; "" for none."""
         return definition_checks.complaint(self)
 
 

@@ -19,7 +19,7 @@ _LAST_SECOND = 253402300799
 
 
 def complaint(definition: TableParts) -> str:
-    """What is wrong with a definition; "" if nothing is."""
+    """Return an error of a definition; "" for none."""
     return next(_complaints(definition), "")
 
 

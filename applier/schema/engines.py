@@ -35,7 +35,7 @@ def has_foreign_keys(engine: str | None) -> bool:
 
 
 def holds_rows(definition: TableDefinition) -> bool:
-    """True if the table keeps what is written to it, and a snapshot can: it has no rows of VIRTUAL columns alone."""
+    """True if the table keeps its rows, and a snapshot can: it has no rows of VIRTUAL columns alone."""
     return bool(definition.stored_columns) and (
         definition.engine is None or definition.engine.upper() not in _NOWHERE)
 

@@ -25,7 +25,7 @@ _SHOWN = {"mysql": (RESTRICT, "SET DEFAULT"), "mariadb": ("NO ACTION",)}
 
 
 def _complaint(shown: tuple[str, str]) -> str:
-    """What is wrong with words of a manifest; "" if nothing is."""
+    """Return an error in words of a manifest; "" for none."""
     return "" if {*shown} <= {"", *_WORDS} else f"is {shown!r}, which are no words of a foreign key"
 
 

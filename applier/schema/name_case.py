@@ -1,7 +1,7 @@
 """The case of names of databases and tables: lower_case_table_names, and how a log shows it.
 
-With 1 (Windows) and 2 (macOS) a server compares these names without regard to case: statements stand in the log as they
-were typed, table maps have lower case. Source: MySQL manual, "Identifier Case Sensitivity".
+With 1 (Windows) and 2 (macOS) a server compares these names without regard to case: statements are logged as typed,
+table maps have lower case. Source: MySQL manual, "Identifier Case Sensitivity".
 """
 
 from dataclasses import dataclass, field
@@ -19,11 +19,12 @@ def folded_table(table: TableName) -> TableName:
 
 @dataclass
 class CaseEvidence:
-    """What the statements of a log say of its server's lower_case_table_names, while names are read as case-sensitive.
+    """The evidence in a log's statements about its server's lower_case_table_names, while names are read as
+    case-sensitive.
 
-    `folds`: something was logged that only a server could log that ignores case; as long as nothing was missed,
-    `keeps`: something that only a server could log that does not. `doubtful` is the error for the first statement that
-    means one thing on the one and another on the other. `complete` are the databases whose tables are all known.
+    `folds`: an event that only a server that ignores case could log; as long as nothing was missed, `keeps`: an event
+    that only a server that distinguishes case could log. `doubtful` is the error for the first statement whose meaning
+    depends on it. `complete` are the databases whose tables are all known.
     """
 
     folds: bool = False

@@ -1,6 +1,6 @@
 """Converts definitions of a dump that did not name its server to the flavour of the log that follows.
 
-Such a dump is read as MySQL's. What it leaves out is then MySQL's default, which MariaDB does not share.
+Such a dump is read as MySQL's. Omitted attributes are then MySQL's defaults, which MariaDB does not share.
 """
 
 from dataclasses import replace

@@ -27,7 +27,7 @@ Options: TypeAlias = tuple[tuple[str, str], ...]
 PARTITION_OPTIONS: dict[str, Callable[[str], str]] = {
     "COMMENT": quote_text, "MAX_ROWS": str, "MIN_ROWS": str, "DATA DIRECTORY": quote_text,
     "INDEX DIRECTORY": quote_text, "TABLESPACE": quote_name}
-"""What makes SQL of an option's value. The engine is the table's."""
+"""The functions that make SQL of an option's value. The engine is the table's."""
 PLACES = frozenset({"DATA DIRECTORY", "INDEX DIRECTORY", "TABLESPACE"})
 
 
@@ -56,9 +56,9 @@ class Partition:
     subpartitions: tuple[str, ...] = ()
     options: tuple[Options, ...] = ()
 
-    def sql(self, method: str, *, with_places: bool = False) -> str:
-        """The partition as in CREATE TABLE … PARTITION BY `method`; `with_places` as on its own server, where its files
-        have their places."""
+    def sql(self, method: str, *, with_directories: bool = False) -> str:
+        """Return the partition as in CREATE TABLE … PARTITION BY `method`; `with_directories` with the locations of its
+        files, as on its own server."""
         text = f"PARTITION {quote_name(self.name)}"
         if method.startswith("RANGE"):
             bounds = ",".join(self.values[0])
@@ -72,17 +72,17 @@ class Partition:
         elif method == SYSTEM_TIME:
             text += f" {self.values[0][0]}"
         own, *of_subpartitions = self.options or ((),)
-        text += _options_sql(own, with_places)
+        text += _options_sql(own, with_directories)
         if self.subpartitions:
             of_each = of_subpartitions or [()] * len(self.subpartitions)
-            text += " (" + ", ".join(f"SUBPARTITION {quote_name(name)}{_options_sql(options, with_places)}"
+            text += " (" + ", ".join(f"SUBPARTITION {quote_name(name)}{_options_sql(options, with_directories)}"
                                      for name, options in zip(self.subpartitions, of_each, strict=True)) + ")"
         return text
 
 
-def _options_sql(options: Options, with_places: bool) -> str:
+def _options_sql(options: Options, with_directories: bool) -> str:
     return "".join(f" {name} = {PARTITION_OPTIONS[name](value)}" for name, value in options
-                   if with_places or name not in PLACES)
+                   if with_directories or name not in PLACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +154,9 @@ class Partitioning:
         if not self.subpartition_by or all(folded(name) in known for name in names):
             return PartRows(self, self.numbers_of(names))
         each = [[folded(name) for name in self.subpartitions_of(partition)] for partition in self.partitions]
-        numbers = tuple(number * len(each[0]) + place for name in map(folded, names)
+        numbers = tuple(number * len(each[0]) + inner for name in map(folded, names)
                         for number, (partition, within) in enumerate(zip(self.partitions, each, strict=True))
-                        for place, part in enumerate(within) if name in (part, folded(partition.name)))
+                        for inner, part in enumerate(within) if name in (part, folded(partition.name)))
         if not numbers:
             raise SchemaError(f"it is about partition {', '.join(names)}, which is not known")
         return PartRows(self, numbers, of_subpartitions=True)
@@ -170,7 +170,7 @@ class Partitioning:
 
     def subpartitions_of(self, partition: Partition) -> Sequence[str]:
         """The names of the subpartitions; the server's own if the statement gave none."""
-        return partition.subpartitions or [f"{partition.name}sp{place}" for place in range(self.n_subpartitions)]
+        return partition.subpartitions or [f"{partition.name}sp{number}" for number in range(self.n_subpartitions)]
 
     def without(self, names: Iterable[str]) -> Partitioning:
         """The partitioning after DROP PARTITION."""

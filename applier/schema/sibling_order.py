@@ -1,4 +1,4 @@
-"""In which order a foreign key's children are changed, where that matters (AP-FK).
+"""The order in which a foreign key's children are changed, if it matters (AP-FK).
 
 A change of one child touches another, or a row that refers to the other, only if some table below can be reached in two
 ways: by two foreign keys, one of them the child's own. If all changes below are deletes, the same rows are gone in the
@@ -6,9 +6,9 @@ end in any order.
 
 Foreign keys find rows by indexes on either side. Source: MySQL manual, "FOREIGN KEY Constraints": the foreign key's
 columns are the first of an index, in their order, on both sides, and columns of the clustered key that InnoDB adds to
-an index count on the side that is referred to. In the child's table the server makes an index of the columns where
-there is none, of which a definition says nothing; it takes that away where another key has the same columns first (seen
-on MySQL 9.7 and MariaDB 10.11)."""
+an index count on the referenced side. In the child's table the server makes an index of the columns if there is none,
+which a definition does not show; it drops that if another key has the same columns first (seen on MySQL 9.7 and MariaDB
+10.11)."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def makes_index(definition: TableDefinition, columns: Columns) -> bool:
 
 
 def parts_behind(definition: TableDefinition, columns: Columns) -> list[tuple[KeyPart, ...]]:
-    """What follows the foreign key's columns in the index that it finds rows by; several answers if the definition does
-    not tell which index that is."""
+    """Return the key parts behind the foreign key's columns in the index by which it finds rows; several answers if the
+    definition does not tell which index that is."""
     found: list[tuple[KeyPart, ...]] = []
     for key in _keys(definition):
         if _numbers(key.parts[:len(columns)], definition) == columns:

@@ -22,7 +22,7 @@ class NamedObject:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What no other object has."""
+        """The object's identity."""
         return self.kind, self.database, self.name
 
     def __str__(self) -> str:
@@ -32,9 +32,9 @@ class NamedObject:
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object from the statement that made it to the end of the one that dropped it (None: it is there). `statements`
-    are that one's text and those of its ALTERs, in sessions with this default `database` and `sql_mode`; `place` is
-    where a log has the first one, FILE:POS ("": it is of a dump or a schema file)."""
+    """An object from the statement that made it to the end of the one that dropped it (None: it exists). `statements`
+    are the first one's text and those of its ALTERs, in sessions with this default `database` and `sql_mode`; `place`
+    is the position of the first one in a log, FILE:POS ("": it is from a dump or a schema file)."""
 
     object: NamedObject
     statements: tuple[str, ...]
@@ -64,7 +64,7 @@ class StoredObject:
 
 
 def comments(objects: Iterable[StoredObject], what: str) -> Iterator[str]:
-    """Yield notes for the user on what is not made, with the statements that made them."""
+    """Yield notes for the user on the objects that are not made, with the statements that made them."""
     for one in objects:
         where = f", made at {one.place}" if one.place else ""
         mode = f" and sql_mode '{one.sql_mode}'" if one.sql_mode else ""

@@ -18,10 +18,10 @@ TABLE_OPTIONS: Mapping[str, str] = {
     "TRANSACTIONAL": NUMBER, "PAGE_COMPRESSED": NUMBER, "PAGE_COMPRESSION_LEVEL": NUMBER,
     "ENCRYPTED": WORD, "ENCRYPTION_KEY_ID": NUMBER, "COMMENT": TEXT,
 }
-"""What kind of value each option of a table has."""
+"""The kind of value of each option of a table."""
 KEY_OPTIONS: Mapping[str, str] = {"USING": WORD, "KEY_BLOCK_SIZE": NUMBER, "PARSER": NAME, "M": NUMBER,
                                   "DISTANCE": WORD, "COMMENT": TEXT}
-"""What kind of value each option of a key has."""
+"""The kind of value of each option of a key."""
 
 
 def with_options(before: Options, said: Iterable[tuple[str, str]]) -> Options:

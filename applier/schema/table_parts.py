@@ -34,7 +34,7 @@ class Default:
             return "NULL"
         if self.kind in ("string", "local"):
             return quote_text(self.text)
-        if self.kind == "bytes":  # MariaDB takes x'…' for a string, 0x… for a number where one is wanted
+        if self.kind == "bytes":  # MariaDB reads x'…' as a string, 0x… as a number where a number is expected
             return f"0x{self.text}" if self.text else "x''"
         if self.kind == "expression" and not _INTRODUCED.fullmatch(self.text):
             return f"({self.text})"
@@ -125,11 +125,11 @@ class Key:
 
 @dataclass(frozen=True)
 class TableParts:
-    """What a table is made of.
+    """The parts of a table.
 
-    `charset` and `collation` are the table's defaults; every column with characters has its own. `first_number` is
-    what AUTO_INCREMENT gives the next row at the least. `other_charsets`: the source's table may have other character
-    sets, because the statement that made it was logged without them (applier.schema.ddl.create_table).
+    `charset` and `collation` are the table's defaults; every column with characters has its own. `first_number` is the
+    smallest number that AUTO_INCREMENT gives the next row. `other_charsets`: the source's table may have other
+    character sets, because the statement that made it was logged without them (applier.schema.ddl.create_table).
     """
 
     database: str

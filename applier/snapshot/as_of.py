@@ -22,59 +22,59 @@ from applier.snapshot.manifest import MANIFEST, BinlogPosition
 _THREADS = 16
 
 
-def last_of(states: Sequence[BinlogPosition], place: Place, where: str) -> int:
+def last_of(states: Sequence[BinlogPosition], asked: Place, where: str) -> int:
     """Return the number of the last state at or before a position, given all of them in log order.
 
     Times are those of a log: if its clock was set back, the states from the first one after the time on do not count.
     Raises SnapshotError, which names the first state, if no state is known to be at or before it; UsageError for a GTID
     set of another kind of server.
     """
-    if place.gtid_set is not None:
+    if asked.gtid_set is not None:
         for flavour in {state.flavour for state in states}:
-            place.gtid_set.check_flavour(flavour)
-        found = _executed_by(states, place.gtid_set)
+            asked.gtid_set.check_flavour(flavour)
+        found = _executed_by(states, asked.gtid_set)
         known, lacking = [state for state in states if state.gtid_set], "is known by GTIDs"
-    elif place.position is not None:
-        known = [state for state in states if _stem(state.file) == _stem(place.position[0])]
-        found = [number for number, state in enumerate(states) if state in known and _at(state) <= _of(place.position)]
-        lacking = f"is in a log of the name {_stem(place.position[0])!r}"
+    elif asked.position is not None:
+        known = [state for state in states if _stem(state.file) == _stem(asked.position[0])]
+        found = [number for number, state in enumerate(states) if state in known and _at(state) <= _of(asked.position)]
+        lacking = f"is in a log of the name {_stem(asked.position[0])!r}"
         if [_at(state) for state in known] != sorted(map(_at, known)):
-            raise SnapshotError(f"the log's files were renumbered, so {place.text} may name more than one place",
+            raise SnapshotError(f"the log's files were renumbered, so {asked.text} may name more than one place",
                                 file=where, hint="give a GTID set or a time")
     else:
         found, known, lacking = [], [state for state in states if state.timestamp is not None], "has a time"
         for number, state in enumerate(states):
-            if place.time is not None and state.timestamp is not None:
-                if state.timestamp > place.time:
+            if asked.time is not None and state.timestamp is not None:
+                if state.timestamp > asked.time:
                     break
                 found.append(number)
     if found:
         return found[-1]
     if not known:
-        raise SnapshotError(f"no version {lacking}, so its state as of {place.text} is unknown", file=where,
+        raise SnapshotError(f"no version {lacking}, so its state as of {asked.text} is unknown", file=where,
                             hint="give a place of another kind: a GTID set, FILE:POS, or a time")
-    raise SnapshotError(f"{place.text} precedes the oldest version, which is at {told(known[0])}",
+    raise SnapshotError(f"{asked.text} precedes the oldest version, which is at {told(known[0])}",
                         file=where, hint="give a later place, or replay the archive up to this one")
 
 
-def _executed_by(states: Sequence[BinlogPosition], place: GtidSet) -> list[int]:
+def _executed_by(states: Sequence[BinlogPosition], asked: GtidSet) -> list[int]:
     """Return the numbers of the states whose transactions a set has. Numbers of two servers in a MariaDB domain may
     decrease: no state counts after one that has the position's group, or a later one of its server."""
     found: list[int] = []
     reached = set[int]()
     for number, state in enumerate(states):
         stands = GtidSet.parse(state.gtid_set)
-        if any(domain in reached and stands.domains.get(domain) != entry for domain, entry in place.domains.items()):
+        if any(domain in reached and stands.domains.get(domain) != entry for domain, entry in asked.domains.items()):
             break
-        reached |= {domain for domain, (server, last) in place.domains.items()
+        reached |= {domain for domain, (server, last) in asked.domains.items()
                     if domain in stands.domains and stands.domains[domain][0] == server
                     and stands.domains[domain][1] >= last}
-        if stands and place.contains(stands):
+        if stands and asked.contains(stands):
             found.append(number)
     return found
 
 
-def version_as_of(uri: str, place: Place) -> str:
+def version_as_of(uri: str, asked: Place) -> str:
     """Return the path or uri of a lake's version as of a position. Raises UsageError if there is no lake, SnapshotError
     as `last_of` does, and if a version cannot be read."""
     filesystem, root = location.resolve(uri)
@@ -93,7 +93,7 @@ def version_as_of(uri: str, place: Place) -> str:
         states = list(pool.map(stands, numbers))
     if not states:
         raise SnapshotError("the lake has no version yet", file=uri, hint="a replay with --lake makes one")
-    return lakes.version_uri(uri, numbers[last_of(states, place, uri)])
+    return lakes.version_uri(uri, numbers[last_of(states, asked, uri)])
 
 
 def in_order(states: Sequence[BinlogPosition]) -> list[BinlogPosition]:

@@ -72,13 +72,13 @@ def version_uri(lake: str, number: int) -> str:
 def exact(uri: str) -> str:
     """Return the path or uri of a version in the form of `version_uri`, if it is one of `LAKE/_versions/N`; any other
     unchanged."""
-    place, query = divided(uri)
-    found = _VERSION.fullmatch(place)
-    return uri if found is None else f"{place[:found.start('number')]}{version_name(int(found['number']))}{query}"
+    path, query = divided(uri)
+    found = _VERSION.fullmatch(path)
+    return uri if found is None else f"{path[:found.start('number')]}{version_name(int(found['number']))}{query}"
 
 
 def root_of(uri: str) -> str:
-    """The path or uri of the lake of `LAKE/_versions/N`; any other as it is."""
+    """Return the path or uri of the lake of `LAKE/_versions/N`; any other unchanged."""
     place, query = divided(uri)
     found = _VERSION.fullmatch(place)
     return uri if found is None else f"{found['lake'] or '.'}{query}"

@@ -1,7 +1,7 @@
 """Makes a snapshot visible atomically.
 
     begin → Staging                 a location that no reader looks at
-      place, carry_over             tasks write new files into it, unchanged files are carried over from the base
+      target, carry_over            tasks write new files into it, unchanged files are carried over from the base
       finish_attempts               files of the attempts that count get their names, those of late attempts are removed
     commit                          strays removed, the small files written, all made durable; then one step publishes
     within, commit_folder           several snapshots in one folder, which is published when all of them are complete
@@ -106,7 +106,7 @@ class _InPlace(Staging):
             raise
 
     def _take(self, filesystem: fs.FileSystem, path: str) -> None:
-        """Mark the output as incomplete, and remove what a dead run left there."""
+        """Mark the output as incomplete, and remove the leftovers of a dead run."""
         there = {info.base_name for info in filesystem.get_file_info(fs.FileSelector(path))}
         there -= {STAGING, PASSES}  # late attempts of a run that has ended
         if not there.isdisjoint((MANIFEST, SNAPSHOTS)) or (there and MARKER not in there):

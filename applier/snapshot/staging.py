@@ -75,7 +75,7 @@ class Staging:
         if isinstance(error, OSError):
             raise SnapshotError(f"{reason(error)}: nothing is published", file=error.filename or self.output) from error
 
-    def place(self, database: str, table: str, *, history: bool = False) -> TableTarget:
+    def target(self, database: str, table: str, *, history: bool = False) -> TableTarget:
         """Where tasks write a table's files; its folder, and its history's if it has one, exists afterwards.
 
         For TableWriter; picklable.
@@ -83,11 +83,11 @@ class Staging:
         folder = location.table_folder(database, table)
         if self.merges:
             folder = self._folders.setdefault((database, table), f"{lakes.DATA}/{uuid4().hex[:12]}")
-        place = TableTarget(self._root_uri(), folder, self.settings, self._late_attempts, self.merges)
+        target = TableTarget(self._root_uri(), folder, self.settings, self._late_attempts, self.merges)
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
-            for needed in (place, *([place.changes] if self.merges else []), *([place.history] if history else [])):
+            for needed in (target, *([target.changes] if self.merges else []), *([target.history] if history else [])):
                 self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)
-        return place
+        return target
 
     def keep_folder(self, database: str, table: str, before: TableEntry) -> None:
         """Have a table's files, if it is merged when it is read, in the folder where those of the base's table are."""
@@ -106,7 +106,7 @@ class Staging:
             attempts.begin(self._filesystem, self._root)
 
     def finish_attempts(self, written: Mapping[str, str]) -> None:
-        """Move files that tasks wrote to their paths, and forget what other attempts wrote, now or later: call it
+        """Move files that tasks wrote to their paths, and ignore the files of other attempts, now or later: call it
         when all tasks have ended. `written` as in attempts.finish. Errors: OSError."""
         if self._late_attempts:
             self._late_attempts = False
@@ -118,8 +118,8 @@ class Staging:
         """Carry files of the base over into a table, and return their entries: by hard link, else by a copy that the
         file system makes if it can. `changes`: they are row files, or positions. Raises SnapshotError for a file that
         is missing or, if its bytes are read here, has another size or digest; `commit` compares the sizes of all."""
-        place = self.place(database, table, history=history)
-        place = place.history if history else place.changes if changes else place
+        target = self.target(database, table, history=history)
+        target = target.history if history else target.changes if changes else target
         source_system, source_root = location.resolve(base.root)
         local = location.is_local(source_system) and location.is_local(self._filesystem)
 
@@ -129,18 +129,18 @@ class Staging:
                 if entry.changed is not None:
                     raise ValueError(f"{entry.path} alone does not have the rows of its range")
                 entry = replace(entry, footer=None)
-            name = entry.name if entry.name.endswith(".positions") else entry.stem + place.suffix
-            carried = self._carried(entry, f"{place.folder}/{name}")
+            name = entry.name if entry.name.endswith(".positions") else entry.stem + target.suffix
+            carried = self._carried(entry, f"{target.folder}/{name}")
             if self._is_there(carried):
                 return carried
-            target = f"{self._root}/{carried.path}"
+            path = f"{self._root}/{carried.path}"
             with reading(source):
-                if local and durable.link(source, target):
+                if local and durable.link(source, path):
                     pass
                 elif not local and source_system.equals(self._filesystem):
-                    self._filesystem.copy_file(source, target)
+                    self._filesystem.copy_file(source, path)
                 else:
-                    self._copy(source_system, source, target, entry)
+                    self._copy(source_system, source, path, entry)
             return carried
 
         parts = [files[first:first + _CARRIED_AT_ONCE] for first in range(0, len(files), _CARRIED_AT_ONCE)]
@@ -311,7 +311,7 @@ def _with_shards(tables: Iterable[TableEntry], prefix: str
 
     made = []
     for table in tables:
-        place = TableTarget("", table.folder or location.table_folder(table.database, table.name))
-        made.append(replace(table, files=listed(table.files, place.folder),
-                            history=listed(table.history, place.history.folder)))
+        target = TableTarget("", table.folder or location.table_folder(table.database, table.name))
+        made.append(replace(table, files=listed(table.files, target.folder),
+                            history=listed(table.history, target.history.folder)))
     return tuple(made), contents

@@ -22,10 +22,10 @@ _OUT_OF_ORDER = "the key range of {} is missing, or overlaps with the file befor
 @dataclass(frozen=True)
 class TableEntry:
     """One table. `key` names the columns that its files are sorted by, by `key_rules` (keysearch.keyrules). `files` are
-    what readers see; for a system-versioned table, `history` are the files with all its rows, past ones included, and
-    all columns. Either may be in a shard, which is read on demand. `row_files` and `positions` are of a lake that
-    merges on read: they are merged with the files (file_entries.Layer); `folder` is the folder of all its files
-    there."""
+    the files that readers see; for a system-versioned table, `history` are the files with all its rows, past ones
+    included, and all columns. Either may be in a shard, which is read on demand. `row_files` and `positions` are of a
+    lake that merges on read: they are merged with the files (file_entries.Layer); `folder` is the folder of all its
+    files there."""
 
     database: str
     name: str

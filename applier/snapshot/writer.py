@@ -75,16 +75,16 @@ class TableWriter:
     `zero_dates` says of each file that has invalid dates, by its path, how many, by column.
     """
 
-    def __init__(self, place: TableTarget, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
+    def __init__(self, target: TableTarget, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
                  key_kind: KeyKind | None = None, key_rules: Sequence[str] = (),
                  columns: StoredColumns = AS_ROWS) -> None:
         if (key_kind is None) != (not key):
             raise ValueError(f"a key of kind {key_kind} on columns {list(key)}")
-        self._place, self._schema, self._key, self._key_kind = place, schema, list(key), key_kind
-        self._columns, self._stored = columns, columns.schema(schema, place.settings.unsigned_bigint)
-        self._key_rules, self._group_bytes = tuple(key_rules), place.settings.group_bytes(merges=place.merges)
+        self._target, self._schema, self._key, self._key_kind = target, schema, list(key), key_kind
+        self._columns, self._stored = columns, columns.schema(schema, target.settings.unsigned_bigint)
+        self._key_rules, self._group_bytes = tuple(key_rules), target.settings.group_bytes(merges=target.merges)
         self._is_sorted = not key_rules and columns.charsets.keys().isdisjoint(key)
-        self._filesystem, self._root = location.resolve(place.root)
+        self._filesystem, self._root = location.resolve(target.root)
         self._prefix = _new_prefix(unit)
         self._pending: list[pa.Table] = []
         self._pending_bytes = 0
@@ -100,7 +100,7 @@ class TableWriter:
         if kind is not None:
             self.abort()
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            raise SnapshotError(f"cannot write: {os.strerror(error.errno)}", file=f"{self._root}/{self._place.folder}",
+            raise SnapshotError(f"cannot write: {os.strerror(error.errno)}", file=f"{self._root}/{self._target.folder}",
                                 hint="free space where the output is, or choose another --output") from error
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
@@ -137,7 +137,7 @@ class TableWriter:
             self._open = None
         for path in paths:
             with suppress(OSError):  # a stray file is not the error to report; a commit removes it
-                self._filesystem.delete_file(f"{self._root}/{self._place.written_at(path)}")
+                self._filesystem.delete_file(f"{self._root}/{self._target.written_at(path)}")
         self._entries = []
 
     def _write_group(self, rows: pa.Table) -> None:
@@ -145,18 +145,19 @@ class TableWriter:
         first, last = self._keys_of_ends(rows)
         if self._key_kind is not None:
             if first > last or (self._last_key is not None and first <= self._last_key):
-                raise ValueError(f"rows of {self._place.folder} are not in the order of their key")
+                raise ValueError(f"rows of {self._target.folder} are not in the order of their key")
             self._last_key = last
-        if self._open is not None and self._open.size() >= self._place.settings.file_bytes and not self._is_short(rows):
+        if self._open is not None and self._open.size() >= self._target.settings.file_bytes \
+                and not self._is_short(rows):
             self._close_file()
         if self._open is None:
-            path = f"{self._place.folder}/{self._prefix}-{len(self._entries):04d}{self._place.suffix}"
-            settings = self._place.settings.writer_options(self._stored, self._key, rows.num_rows,
+            path = f"{self._target.folder}/{self._prefix}-{len(self._entries):04d}{self._target.suffix}"
+            settings = self._target.settings.writer_options(self._stored, self._key, rows.num_rows,
                                                             is_sorted=self._is_sorted)
             self._open = _OpenFile(self._filesystem, self._root, path, self._stored, settings,
-                                   written_at=self._place.written_at(path), merges=self._place.merges,
+                                   written_at=self._target.written_at(path), merges=self._target.merges,
                                    charsets=self._columns.charsets)
-        self._open.write(self._columns.as_stored(rows, self._place.settings.unsigned_bigint), first, last)
+        self._open.write(self._columns.as_stored(rows, self._target.settings.unsigned_bigint), first, last)
 
     def _is_short(self, rows: pa.Table) -> bool:
         """Return whether rows are too few for a file of their own. A full file that is written again, with values a
@@ -181,21 +182,21 @@ class TableWriter:
             self._open = None
 
 
-def write_empty(place: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
+def write_empty(target: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
                 columns: StoredColumns = AS_ROWS) -> FileEntry:
     """Write the single file of an empty table, to its folder: readers find its columns there."""
-    filesystem, root = location.resolve(place.root)
-    path = f"{place.folder}/{_new_prefix(0)}-0000{place.suffix}"
-    stored = columns.schema(schema, place.settings.unsigned_bigint)
-    return _OpenFile(filesystem, root, path, stored, place.settings.writer_options(stored, key),
-                     merges=place.merges).finish()
+    filesystem, root = location.resolve(target.root)
+    path = f"{target.folder}/{_new_prefix(0)}-0000{target.suffix}"
+    stored = columns.schema(schema, target.settings.unsigned_bigint)
+    return _OpenFile(filesystem, root, path, stored, target.settings.writer_options(stored, key),
+                     merges=target.merges).finish()
 
 
-def write_positions(place: TableTarget, positions: pa.Table) -> FileEntry:
+def write_positions(target: TableTarget, positions: pa.Table) -> FileEntry:
     """Write a file of positions of dead rows: by the names of files without their ends (`file`), and in them ascending
     (`position`, the number of a row in its file, from 0)."""
-    filesystem, root = location.resolve(place.root)
-    path = f"{place.folder}/{_new_prefix(0)}.positions"
+    filesystem, root = location.resolve(target.root)
+    path = f"{target.folder}/{_new_prefix(0)}.positions"
     file = _OpenFile(filesystem, root, path, POSITIONS, DEFAULTS.writer_options(POSITIONS, ["file"]), merges=True)
     for start in range(0, positions.num_rows, _GROUP_POSITIONS):
         group = positions.slice(start, _GROUP_POSITIONS).cast(POSITIONS)

@@ -274,7 +274,7 @@ def _bytes(literal: Literal, session: Session) -> Value:
     if charset not in CHARSETS:
         raise NotComputable(f"_{charset} x'{literal.text[:40]}'")
     if charset in UTF8 and session.flavour == "mysql":
-        bytes.fromhex(literal.text).decode()  # or ValueError: MySQL keeps other bytes as they are
+        bytes.fromhex(literal.text).decode()  # or ValueError: MySQL keeps other bytes unchanged
     return Value(to_utf8(data, charset), ColumnType("longtext", charset=charset), constant=True)
 
 

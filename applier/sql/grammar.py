@@ -155,7 +155,7 @@ class Reader(TokenReader):
         return Call("NOT", (self.expression(_NOT),)) if self._take("NOT") else self._operand()
 
     def _operand(self) -> Node:
-        """What stands between operators."""
+        """Parse the text between operators."""
         return self._unary()
 
     def _unary(self) -> Node:

@@ -178,17 +178,17 @@ def _enum(text: str, column_type: ColumnType, flavour: str) -> str:
     label, members = text.rstrip(" "), column_type.members
     if label in members:
         return label
-    from applier.mysql.values.members import places_of  # with kernels, which a manifest is read without
+    from applier.mysql.values.members import numbers_of  # with kernels, which a manifest is read without
 
     try:
-        place = places_of(pa.array([label]), column_type, flavour).get(label)
+        number = numbers_of(pa.array([label]), column_type, flavour).get(label)
     except NotComputable as error:
         raise ValueError(error.message) from None
-    if place is None and text.isdigit() and 0 < int(text) <= len(members):
-        place = int(text) - 1
-    if place is None:
+    if number is None and text.isdigit() and 0 < int(text) <= len(members):
+        number = int(text) - 1
+    if number is None:
         raise ValueError(f"{text!r} is not a member of {column_type.column_type}")
-    return members[place]
+    return members[number]
 
 
 def _set(text: str, column_type: ColumnType, flavour: str) -> str:
@@ -203,7 +203,7 @@ def _set(text: str, column_type: ColumnType, flavour: str) -> str:
 
 
 def by_number(number: int, column_type: ColumnType) -> str:
-    """An ENUM's member by its place from 1 on, a SET's by bits."""
+    """Return an ENUM's member by its number from 1 on, a SET's by bits."""
     members = column_type.members
     if column_type.base == "set" and 0 <= number < 2**len(members):
         return ",".join(member for bit, member in enumerate(members) if number >> bit & 1)

@@ -69,7 +69,7 @@ def times(value: Value, session: Session) -> Value:
 
 
 def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Array]:
-    """What each of the values is: microseconds, of a time or since 1970, and whether it is a time."""
+    """Return each value as microseconds, of a time or since 1970, and whether it is a time."""
     def micros(one: str | Decimal) -> int:
         if session.flavour == "mariadb":
             return _by_mariadb(one, session)[0]
@@ -135,7 +135,7 @@ def _digits(value: Value, session: Session) -> int:
 
 
 def _texts(value: Value) -> pa.Array:
-    """The characters of text, and of bytes, of which those beyond ASCII are no digits."""
+    """Return the characters of text, and of bytes, of which those beyond ASCII are not digits."""
     return to_utf8(value.values, "latin1") if value.type.base in BINARY else value.values
 
 

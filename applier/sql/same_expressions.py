@@ -25,7 +25,7 @@ _SYNONYMS = {"REGEXP": "REGEXP_LIKE", "RLIKE": "REGEXP_LIKE"}
 _CONDITIONS = frozenset({*_OPPOSITES, *_CHAINED, "<=>", "XOR", "NOT", "ISNULL", "IN", "LIKE", "BETWEEN", "REGEXP_LIKE"})
 _ZERO = Literal("number", "0")
 _RETURNING = re.compile(r"\s+returning char\(512\)(?=\))", re.IGNORECASE)
-"""What MySQL's JSON_VALUE returns where nothing else is said."""
+"""The default return type of MySQL's JSON_VALUE."""
 _CASTS = frozenset({"DATE", "TIME"})
 """Functions that MySQL shows as CAST."""
 _CAST_TYPES = ((re.compile(r"CHARACTER SET"), "CHARSET"), (re.compile(r" ?CHARSET UTF8MB4$"), ""),

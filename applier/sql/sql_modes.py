@@ -19,7 +19,7 @@ _JOINING = frozenset({"PIPES_AS_CONCAT", "ANSI", "ORACLE", "MSSQL", "DB2", "MAXD
 """Modes in which || concatenates text, by themselves or as a part of their meaning."""
 
 ESCAPES = str.maketrans({"\\": "\\\\", "\0": "\\0", "\n": "\\n", "\r": "\\r"})
-"""What MySQL writes for these characters in literals of an expression that it keeps."""
+"""MySQL's escapes for these characters in literals of a stored expression."""
 
 
 def in_default_mode(sql: str, sql_mode: str) -> str:
@@ -58,8 +58,8 @@ def with_nulls(tokens: list[Token], sql_mode: str) -> list[Token]:
 
 
 def with_escapes_as_text(sql: str) -> str:
-    """An expression that MySQL keeps, as it is when a session in sql_mode NO_BACKSLASH_ESCAPES has read it: the escapes
-    that the server has written in its literals are text (seen on 9.7)."""
+    """Return a stored expression of MySQL in the form that a session in sql_mode NO_BACKSLASH_ESCAPES reads: the
+    escapes that the server has written in its literals are text (seen on 9.7)."""
     tokens = tokenize(sql)[:-1]
     made = []
     for before, token in zip([None, *tokens], tokens):
@@ -101,10 +101,10 @@ class _RewritingReader(Reader):
     def rewritten(self) -> str:
         """The SQL that means the same in the default mode."""
         parts, commas = [], {token.start for token in self._commas}
-        for place in range(len(self._sql) + 1):
-            parts.append(self._after.get(place, "") + self._before.get(place, ""))
-            in_comma = place in commas or place - 1 in commas
-            parts.append("," if place in commas else "" if in_comma else self._sql[place:place + 1])
+        for at in range(len(self._sql) + 1):
+            parts.append(self._after.get(at, "") + self._before.get(at, ""))
+            in_comma = at in commas or at - 1 in commas
+            parts.append("," if at in commas else "" if in_comma else self._sql[at:at + 1])
         return "".join(parts)
 
     def _put_around(self, start: int, opening: str) -> None:

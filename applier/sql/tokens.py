@@ -1,7 +1,7 @@
 """Divides statements into tokens: quoting, comments and version comments resolved, as the server's own scanner does.
 
-What a character means depends on the sql_mode (ANSI_QUOTES, NO_BACKSLASH_ESCAPES, MariaDB's MSSQL) and, in
-/*!NNNNN … */, on the server.
+The meaning of a character depends on the sql_mode (ANSI_QUOTES, NO_BACKSLASH_ESCAPES, MariaDB's MSSQL) and, in /*!NNNNN
+… */, on the server.
 """
 
 import re

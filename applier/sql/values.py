@@ -70,7 +70,7 @@ class Value:
 
 Arguments: TypeAlias = list[Value]
 Function: TypeAlias = Callable[[Arguments, Call, Session, int], Value]
-"""Computes a call for so many rows. Raises NotComputable."""
+"""Computes a call for n rows. Raises NotComputable."""
 Compute: TypeAlias = Callable[..., pa.Array]
 """A function of arrays, as pyarrow.compute has them."""
 
@@ -136,7 +136,7 @@ def as_number(value: Value, session: Session) -> pa.Array:
 
 
 def is_choice_of_digits(value: Value) -> bool:
-    """True for exact numbers of which functions show as many digits as the one with the most has."""
+    """True for exact numbers that functions show with as many digits as the one with the most has."""
     return value.shown is not None and value.type.base == "decimal" and value.is_choice
 
 

@@ -33,8 +33,8 @@ _DIGIT_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4)  # of a group with fewer than nine di
 def encode_column(values: pa.Array, column: WireColumn) -> list[Cells]:
     """The cells of one column, as parts to be joined: a length prefix and the value, or one part.
 
-    A fixed_size_binary array is taken as cells already encoded (a zero date, a DECIMAL of more than 38 digits).
-    Raises ValueError where a value is longer than its length prefix can say.
+    A fixed_size_binary array is taken as cells already encoded (a zero date, a DECIMAL of more than 38 digits). Raises
+    ValueError for a value that is too long for its length prefix.
     """
     valid = None if values.null_count == 0 else np.asarray(values.is_valid())
     if pa.types.is_fixed_size_binary(values.type):

@@ -14,7 +14,7 @@ from applier.binlog.events.format import EventType
 from applier.writer.wire_columns import packed_integer
 
 LEAST_BYTES = 256
-"""MariaDB's log_bin_compress_min_len: what is shorter stays as it is."""
+"""MariaDB's log_bin_compress_min_len: shorter events stay unchanged."""
 _BYTES, _ALGORITHM, _BYTES_BEFORE, _END = 1, 2, 3, 0
 _ZSTD = 0
 _CODEC = pa.Codec("zstd", compression_level=3)

@@ -14,7 +14,7 @@ from applier.writer.column_encoder import Cells, little_endian, packed_integers
 from applier.writer.row_encoder import join
 
 SERVER_VERSIONS = {"mysql": "9.7.4", "mariadb": "10.11.19-MariaDB-log"}
-"""What a log of each flavour says that it was written by."""
+"""The server version in a log of each flavour."""
 
 _MYSQL_POST_HEADERS = bytes(
     (
@@ -107,7 +107,7 @@ _UTF8MB4 = {"mysql": 255, "mariadb": 45}
 
 
 def format_description(flavour: str, checksum: bool, created: int) -> bytes:
-    """What opens a file; `created` is epoch seconds, 0 where the server did not start with this file."""
+    """Return the event that opens a file; `created` is epoch seconds, 0 if the server did not start with this file."""
     lengths = _MARIADB_POST_HEADERS if flavour == "mariadb" else _MYSQL_POST_HEADERS
     return pack("<H50sIB", 4, SERVER_VERSIONS[flavour].encode(), created, 19) + lengths + bytes((checksum,))
 
@@ -155,7 +155,7 @@ def gtid(
     *,
     statement: bool = False,
 ) -> pa.BinaryArray:
-    """MySQL's GTID events, one a transaction: its number, and its place among the transactions of this file.
+    """Return MySQL's GTID events, one per transaction: its number, and its index among the transactions of this file.
 
     `timestamps` are epoch seconds. `rest` is the bytes of the transaction's other events, `framing` those of the header
     and checksum of one event; the event holds the length of the whole transaction, of which it is a part itself.

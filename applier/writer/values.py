@@ -31,7 +31,7 @@ Values: TypeAlias = pa.Array | pa.ChunkedArray | list[object] | tuple[object, ..
 
 def image_values(values: Values, column: Column, wire: WireColumn) -> pa.Array:
     """The raw values of a column, for row_encoder. Raises ValueError, naming the column, for values that it cannot
-    have, and for what is not written: text in East Asian sets, COMPRESSED columns."""
+    have, and for unsupported ones: text in East Asian sets, COMPRESSED columns."""
     kind = column.type
     try:
         if kind.compressed:
@@ -78,7 +78,8 @@ def _decimal(values: pa.Array, kind: ColumnType, wire: WireColumn) -> pa.Array:
 
 
 def _wide_decimal(text: str, whole: int, fraction: int) -> bytes:
-    """A DECIMAL of so many digits before and after the point: groups of nine of them, the sign in the first bit."""
+    """Return a DECIMAL with these numbers of digits before and after the point: groups of nine of them, the sign in the
+    first bit."""
     if (match := _DIGITS.fullmatch(text)) is None or len(match[2]) > whole or len(match[3] or "") > fraction:
         raise ValueError(f"{text!r} is not a DECIMAL({whole + fraction},{fraction})")
     before, after = match[2].rjust(whole, "0"), (match[3] or "").ljust(fraction, "0")
@@ -111,17 +112,17 @@ def _text(values: pa.Array, kind: ColumnType, wire: WireColumn) -> pa.Array:
 
 
 def _members(values: pa.Array, kind: ColumnType, wire: WireColumn) -> pa.Array:
-    """Labels as numbers: of an ENUM the place, of a SET a bit for each. An empty text is 0."""
-    places = {label: place for place, label in enumerate(kind.members)}
+    """Return labels as numbers: for an ENUM its number, for a SET a bit for each. An empty text is 0."""
+    by_label = {label: at for at, label in enumerate(kind.members)}
     coded = values.dictionary_encode()
 
     def number(label: str) -> int:
         labels = [label] if kind.base == "enum" else label.split(",")
-        if label and not places.keys() >= set(labels):
+        if label and not by_label.keys() >= set(labels):
             raise ValueError(f"{label!r} is not a value of {kind.column_type}")
-        if not label and "" not in places:
+        if not label and "" not in by_label:
             return 0
-        return places[label] + 1 if kind.base == "enum" else sum(1 << places[one] for one in labels)
+        return by_label[label] + 1 if kind.base == "enum" else sum(1 << by_label[one] for one in labels)
 
     numbers = pa.array([number(label) for label in coded.dictionary.to_pylist()], pa.uint64())
     return numbers.take(coded.indices)

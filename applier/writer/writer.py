@@ -156,7 +156,8 @@ class BinlogWriter:
 
     @contextmanager
     def transaction(self, end: str = "commit") -> Iterator[None]:
-        """An event group of what is written inside: XID ends it, or ROLLBACK with `end="rollback"`. None on error."""
+        """Write the events of the block as an event group: XID ends it, or ROLLBACK with `end="rollback"`. Nothing on
+        an error."""
         if self._group is not None:
             raise ValueError("transactions do not nest")
         self._group = [] if self._begins_with_gtid else [self._begin()]

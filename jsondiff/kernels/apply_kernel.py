@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """The kernel that applies partial updates to documents: a chain of column values of the log to each.
 
-What the operations do, and to which paths, is apply_json_diffs in MySQL's sql/json_diff.cc: all diffs of a value are
-read before the first one is applied, no path is wrapped (`$[0]` is not a place in a scalar), and none may be `$` alone.
+The operations and their paths follow apply_json_diffs in MySQL's sql/json_diff.cc: all diffs of a value are read before
+the first one is applied, no path is wrapped (`$[0]` names nothing in a scalar), and none may be `$` alone.
 """
 
 from typing import NamedTuple
@@ -85,7 +85,7 @@ def _read_operands(state, document):
 @inline
 def _child(tree, node, leg):
     """Look up a leg among a read container's children: (the child's index, or where one would be inserted; whether it
-    is there; whether the container is of the kind that has such children)."""
+    exists; whether the container is of the kind that has such children)."""
     if leg.kind == MEMBER:
         if kind(tree, node) != OBJECT:
             return 0, False, False
@@ -102,7 +102,7 @@ def _child(tree, node, leg):
 @inline
 def _seek(tree, legs, n_legs):
     """Follow a path's legs to the container that its last one is about: (DONE, the buffer that is too short, or an
-    error; the container's node; the index in it; whether a child is there)."""
+    error; the container's node; the index in it; whether a child exists)."""
     number, index, found = 0, 0, False
     for i in range(n_legs):
         if i:
@@ -166,7 +166,7 @@ def _insert(tree, node, index, found, leg, start, end):
 
 @inline
 def _free_room(state):
-    """Start and end of what is left of the room for texts."""
+    """Start and end of the free room for texts."""
     return state.out + state.out_used, state.out + state.out_room
 
 

@@ -11,7 +11,7 @@ from keysearch.records import struct
 
 
 class Status(IntEnum):
-    """DONE, or which buffer is too short, or what is wrong with a document, a diff, or the document it would make."""
+    """DONE, or which buffer is too short, or the error in a document, a diff, or the resulting document."""
 
     DONE = 0
     HEAP_FULL = 1
@@ -60,5 +60,5 @@ SPAN, _, span_at = struct("span", start=np.int64, end=np.int64)
 
 STATE, state_at, _ = struct("state", tree=TREE, values=VALUES, diff=DIFF, **dict.fromkeys((
     "legs", "out", "out_room", "out_used", "row"), np.int64))
-"""What a chain of diffs is applied with. `diff` is the one at hand and `legs` the address of MAX_DEPTH LEGs of its
-path; `out` is where texts go, `out_used` bytes so far; `row` is the document at hand."""
+"""The state of applying a chain of diffs. `diff` is the current one and `legs` the address of MAX_DEPTH LEGs of its
+path; `out` is the output for texts, `out_used` bytes so far; `row` is the current document."""

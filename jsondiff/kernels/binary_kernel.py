@@ -31,7 +31,7 @@ TEXT_BYTES_PER_BYTE, TEXT_BYTES_MORE = 6, 128
 
 
 class Status(IntEnum):
-    """What is wrong with a document. Below 0, as kernels return them where they return an address otherwise."""
+    """The error in a document. Below 0, so that kernels can return it instead of an address."""
 
     DONE = 0
     TRUNCATED = -1
@@ -228,8 +228,8 @@ def documents_to_text(data, offsets, validity, row, out, to, out_offsets):
     """Write the text of the documents from number `row` on to out[to:], as long as there is room for it.
 
     data: uint8; offsets: int64[n + 1] into it; validity: bool[n], False for NULL (no text); out: uint8; out_offsets:
-    int64[n + 1], of which those behind the rows done are written. Returns (the first row not done: n when all are,
-    end of the text, what is wrong with that row). DONE there means that it was not done for lack of room."""
+    int64[n + 1], of which those behind the rows done are written. Returns (the first row not done: n when all are, end
+    of the text, the error in that row). DONE there means that there was no room for it."""
     frames = np.empty(MAX_DEPTH * FRAME_BYTES, np.uint8)
     base, limit, room = address_of(data), address_of(data) + len(data), address_of(out)
     while row < len(validity):

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The kernel that finds the texts which MySQL prints just as they are, so that they need not be parsed.
+"""The kernel that finds the texts which MySQL prints unchanged, so that they need not be parsed.
 
 It may miss some: a key with an escape, or an integer of twenty digits, is left to the parser. A double is recognised by
 printing it: of the few doubles near the text's value, one has just these shortest digits.
@@ -147,8 +147,8 @@ def _number_end(at, end, room):
     if at < end and load_byte(at) == _E:
         at += 1
         downwards = at < end and load_byte(at) == _MINUS
-        exponent, places, at = _digits(at + (1 if downwards else 0), end, np.uint64(0), 0)
-        if places > 3:
+        exponent, digits, at = _digits(at + (1 if downwards else 0), end, np.uint64(0), 0)
+        if digits > 3:
             return 0
         power += -np.int64(exponent) if downwards else np.int64(exponent)
     return at if _prints_so(start, at, negative, value, power, room) else 0

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Reads the path of a diff in kernels, as records. What a path is, is in path.py.
+"""Reads the path of a diff in kernels, as records. path.py defines paths.
 
 Positions are addresses; each is compared with the path's end before it is read.
 """
@@ -117,7 +117,7 @@ def _read_cell(at, end, leg):
 def read_path(at, end, legs, most):
     """Read the path at at:end into LEGs, of which there is room for `most`, and replace escapes in its names, in place.
 
-    Returns how many legs it has, or -1 if it is not a path to one place. If it has more than `most`, the last LEG is
+    Returns how many legs it has, or -1 if it is not a path to one value. If it has more than `most`, the last LEG is
     that of its end."""
     if not is_utf8(at, end):
         return -1

@@ -236,7 +236,7 @@ def is_utf8(at, end):
 
 @inline
 def put_base64(to, at, end, line):
-    """Write bytes in base64, with an escaped line feed after so many characters where more follow; 0: without."""
+    """Write bytes in base64, with an escaped line feed after every `line` characters if more follow; 0: without."""
     column = 0
     while at < end:
         if line and column == line:

@@ -21,7 +21,7 @@ from jsondiff.kernels.apply_records import UNREAD, Status, node_at
 from keysearch.memory import copy_bytes, inline, load_byte, load_i32, store_i32
 
 OBJECT, ARRAY = 123, 91
-"""What `kind` says of containers: the bytes that they begin with."""
+"""The `kind` of containers: the bytes with which they begin."""
 _MORE_ROOM = 8
 
 
@@ -130,7 +130,7 @@ def remove_child(tree, node, index):
 
 @inline
 def replace_child(tree, node, index, child):
-    """Put a node in the place, and under the name, of the child at this index."""
+    """Replace the child at this index by a node, under the same name."""
     old, new = node_at(tree.nodes, child_at(tree, node, index)), node_at(tree.nodes, child)
     new.key, new.key_length = old.key, old.key_length
     _put_child(tree, node, index, child)

@@ -26,8 +26,8 @@ def _is_ascii(typing_context, at):
         kind, words = ir.VectorType(ir.IntType(8), _BLOCK), ir.IntType(8 * _BLOCK)
         any_bits = ir.Constant(kind, [0] * _BLOCK)
         for block in range(_ASCII_BLOCKS):
-            place = builder.add(arguments[0], ir.Constant(ir.IntType(64), block * _BLOCK))
-            any_bits = builder.or_(any_bits, builder.load(builder.inttoptr(place, kind.as_pointer()), align=1))
+            address = builder.add(arguments[0], ir.Constant(ir.IntType(64), block * _BLOCK))
+            any_bits = builder.or_(any_bits, builder.load(builder.inttoptr(address, kind.as_pointer()), align=1))
         high = builder.and_(any_bits, ir.Constant(kind, [0x80] * _BLOCK))
         return builder.icmp_unsigned("==", builder.bitcast(high, words), ir.Constant(words, 0))
 
@@ -42,8 +42,8 @@ def _follows(typing_context, at):
         kind = ir.VectorType(ir.IntType(8), _BLOCK)
 
         def bytes_before(distance):
-            place = builder.sub(arguments[0], ir.Constant(ir.IntType(64), distance))
-            return builder.load(builder.inttoptr(place, kind.as_pointer()), align=1)
+            address = builder.sub(arguments[0], ir.Constant(ir.IntType(64), distance))
+            return builder.load(builder.inttoptr(address, kind.as_pointer()), align=1)
 
         def test(how, bytes_, byte):
             return builder.icmp_unsigned(how, bytes_, ir.Constant(kind, [byte] * _BLOCK))

@@ -1,6 +1,6 @@
 """Archives of real servers, damaged in every way that disks, copies and people have, and what a replay makes of them.
 
-An attempt is a number, which always means the same damage. What counts as right: an error that says what is wrong, or a
+An attempt is a number, which always means the same damage. What counts as right: an error that names the fault, or a
 snapshot that holds what the whole archive holds at the snapshot's own position.
 """
 

@@ -139,7 +139,7 @@ def test_a_large_transaction_is_sent_in_parts(tmp_path, monkeypatch):
     log.close()
     cuts = [None, 100, 300, None]
     key = table_key(ITEM)
-    specs = tuple(UnitSpec(number=n, version=0, definition=ITEM, place=None,
+    specs = tuple(UnitSpec(number=n, version=0, definition=ITEM, target=None,
                            search=KeyRange(key, cuts[n], cuts[n + 1])) for n in range(3))
     [split] = outline_file(str(log.path), start=start).splits
     assert (split.start, split.end) == (start, end)

@@ -91,7 +91,7 @@ class Log:
 
 @st.composite
 def changes(draw, missing):
-    """Transactions, mostly about rows that are there; with `missing` about others, too."""
+    """Transactions, mostly about existing rows; with `missing` about others, too."""
     live, found = [], []
     for _ in range(draw(st.integers(1, 8))):
         group = []

@@ -85,7 +85,7 @@ def histories(draw):
 
 
 def draw_change(draw, replica):
-    """An event on one of the tables: about rows that are there, mostly."""
+    """An event on one of the tables: about existing rows, mostly."""
     table = replica.tables[draw(st.sampled_from(sorted(replica.tables)))]
     kind = draw(st.sampled_from(["insert", "insert", "update", "update", "delete"]))
     shape = draw(st.sampled_from(["full", "full", "noblob", "some"]))

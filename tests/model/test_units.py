@@ -77,7 +77,7 @@ def histories(draw, name):
         for _ in range(draw(st.integers(1, 3)) if before or any(after) else 1):
             old = values_of(draw, table, before) if before else None
             known = sorted(rows)
-            if old is not None and known and draw(st.integers(0, 9)):  # mostly a row that is there
+            if old is not None and known and draw(st.integers(0, 9)):  # mostly an existing row
                 key = dict(zip(table.key, draw(st.sampled_from(known)), strict=True))
                 old = tuple(key.get(c, value) for c, value in enumerate(old))
             with suppress(Stop):  # by a row before it

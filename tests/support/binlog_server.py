@@ -28,8 +28,8 @@ _CAPABILITIES = 0x1 | 0x4 | 0x8 | 0x200 | 0x2000 | 0x8000 | 0x80000
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to the event at a place, in the dump of this number, counted from 0: "close" before it, "cut" within
-    it, "end" of the log before it, "damage" a byte of it, "heartbeat" before it, or an error."""
+    """A fault at a position, in the dump with this number, counted from 0: "close" before the event, "cut" within it,
+    "end" of the log before it, "damage" one of its bytes, "heartbeat" before it, or an error."""
 
     dump: int
     file: str
@@ -39,12 +39,12 @@ class Fault:
 
 @dataclass
 class BinlogServer:
-    """The server, in threads; a context manager. `dumps` has what was asked for: (file, position), or the GTID set, and
-    `statements` what was said.
+    """The server, in threads; a context manager. `dumps` has the requests: (file, position), or the GTID set, and
+    `statements` the clients' statements.
 
-    What a hostile or broken server sends is in packets: `greeting` instead of the greeting, `login` instead of what
-    follows the password, `answers` to the statements that have a word, `events` instead of the log. It has `got` what
-    came after a request for a file.
+    A hostile or broken server sends packets of the test: `greeting` instead of the greeting, `login` instead of the
+    answer to the password, `answers` to the statements with a word, `events` instead of the log. `got` has the client's
+    packets after a request for a file.
     """
 
     folder: Path
@@ -239,7 +239,7 @@ class _Conversation:
         return self.received.read(int.from_bytes(head[:3], "little"))
 
     def send(self, payload: bytes) -> None:
-        """One packet, or several, the last of which is not full."""
+        """Send one packet, or several, the last of which is not full."""
         for at in range(0, len(payload) + 1, _LARGEST):
             part = payload[at:at + _LARGEST]
             self.connection.sendall(pack("<I", len(part) | (self.number & 255) << 24) + part)

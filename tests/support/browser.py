@@ -26,7 +26,7 @@ _DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
 
 
 class Browser:
-    """One tab. `said` are the events that the browser sent: what was loaded, what went wrong."""
+    """One tab. `said` are the events that the browser sent: loaded resources and errors."""
 
     def __init__(self, commands: int, answers: int) -> None:
         self._commands, self._answers = commands, os.fdopen(answers, "rb")
@@ -38,7 +38,7 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """What the browser answers to a command. Raises RuntimeError for an error of its."""
+        """Return the browser's answer to a command. Raises RuntimeError for its errors."""
         number = next(self._numbers)
         command = {"id": number, "method": method, "params": parameters}
         if self._session:
@@ -72,7 +72,7 @@ class Browser:
         return answer["result"].get("value")
 
     def picture(self, height: int | None = None) -> bytes:
-        """A PNG of the page: all of it, or so much of it from the top."""
+        """Return a PNG of the page: all of it, or this height of it from the top."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": height or size["height"], "scale": 1}
         return base64.b64decode(self.call("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)["data"])

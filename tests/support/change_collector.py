@@ -15,17 +15,17 @@ INT, TEXT, SHORT_TEXT = BY_NAME["int"], BY_NAME["varchar(60000)"], BY_NAME["varc
 
 @dataclass
 class Change:
-    """What the model expects of one change: kind, place of its event, row in the event, both images."""
+    """A change that the model expects: kind, offset of its event, row in the event, both images."""
 
     kind: int
-    place: int
+    position: int
     row: int
     before: tuple[Any, ...] | None
     after: tuple[Any, ...] | None
 
 
 class Collector:
-    """Takes batches and keeps what is in them, a row at a time."""
+    """Takes batches and keeps their contents, a row at a time."""
 
     def __init__(self, file, rows=4096, wanted_before=None, wanted_after=None):
         self.file, self.rows, self.changes, self.batches, self.zero_dates = file, rows, [], 0, 0
@@ -50,7 +50,7 @@ class Collector:
         before, after = self.rows_of(batch.before, batch.n_before), self.rows_of(batch.after, batch.n_after)
         for i in range(batch.n):
             b, a, pointer = int(batch.before_rows[i]), int(batch.after_rows[i]), int(batch.images[i])
-            change = Change(int(batch.kinds[i]), int(batch.places[i]), int(batch.rows[i]),
+            change = Change(int(batch.kinds[i]), int(batch.positions[i]), int(batch.rows[i]),
                             before[b] if b >= 0 else None, after[a] if a >= 0 else None)
             self.changes.append(change)
             assert (pointer == -1) == (a < 0)
@@ -60,8 +60,8 @@ class Collector:
     def check_pointer(self, pointer, change, binding):
         """It leads into the change's event, and its upper bits to the layout of the after-image."""
         offset = addresses_of(pointer) - self.file.address
-        size = int.from_bytes(self.file.array[change.place + 9:change.place + 13].tobytes(), "little")
-        assert change.place < offset <= change.place + size
+        size = int.from_bytes(self.file.array[change.position + 9:change.position + 13].tobytes(), "little")
+        assert change.position < offset <= change.position + size
         present = binding.layouts.known[layouts_of(pointer)].present
         here = tuple(c for c, value in enumerate(change.after) if value is not ABSENT)
         assert present == here or None in binding.after

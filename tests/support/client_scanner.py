@@ -1,9 +1,10 @@
 """How the servers' command line clients divide a file into statements and commands of their own, by their character
-sets: a model of what MySQL 9.7's `mysql` and MariaDB 10.11's `mariadb` do in batch mode, none of it the project's.
+sets: a model of MySQL 9.7's `mysql` and MariaDB 10.11's `mariadb` in batch mode, without the project's code.
 
-Both read line by line, and byte by byte in a line. What their own character set takes for a character of several bytes
-is skipped as a whole. A backslash outside of quotes begins a command, and at the start of a statement a line may
-name one; in quotes it takes the next byte with it, in backquotes in MySQL's client only. SET NAMES changes nothing.
+Both read line by line, and byte by byte in a line. A sequence that is a character of several bytes in their own
+character set is skipped as a whole. A backslash outside of quotes begins a command, and at the start of a statement a
+line may name one; in quotes it takes the next byte with it, in backquotes in MySQL's client only. SET NAMES changes
+nothing.
 """
 
 from collections.abc import Callable
@@ -52,13 +53,13 @@ CHARSETS: dict[str, Callable[[bytes, int], int]] = {
     "gb2312": _double(((0xA1, 0xF7),), ((0xA1, 0xFE),)), "sjis": _SJIS, "cp932": _SJIS,
     "big5": _double(((0xA1, 0xF9),), ((0x40, 0x7E), (0xA1, 0xFE))), "ujis": _ujis, "eucjpms": _ujis,
     "euckr": _double(((0x81, 0xFE),), ((0x41, 0x5A), (0x61, 0x7A), (0x81, 0xFE)))}
-"""Of each character set that both clients can have: how many bytes the character at a place in a line has; 0 where it
-is none of several bytes. Source: the servers' strings/ctype-*.c."""
+"""Of each character set that both clients can have: the length of the character at an offset of a line; 0 for a single
+byte. Source: the servers' strings/ctype-*.c."""
 
 
 def divided(text: bytes, charset: str, flavour: str, *, backslash: bool = True) -> tuple[list[bytes], list[bytes]]:
-    """The statements that a client sends, without comments, and its own commands that it runs, each with the rest of
-    its line. What is left at the end is a statement; without `backslash` the session has NO_BACKSLASH_ESCAPES."""
+    """Return the statements that a client sends, without comments, and its own commands that it runs, each with the
+    rest of its line. The rest at the end is a statement; without `backslash` the session has NO_BACKSLASH_ESCAPES."""
     size, statements, commands = CHARSETS[charset], list[bytes](), list[bytes]()
     buffer, quote, comment = bytearray(), 0, False
     for line in text.split(b"\n"):
@@ -107,6 +108,6 @@ def divided(text: bytes, charset: str, flavour: str, *, backslash: bool = True) 
 
 
 def _visible(statement: bytearray, charset: str) -> bytes:
-    """A statement without what is at its end and no visible character to the client: bytes beyond ASCII, mostly."""
+    """Return a statement without its trailing characters that the client does not see: bytes beyond ASCII, mostly."""
     text = bytes(statement).strip()
     return text if charset == "utf8mb4" else text.rstrip(bytes([*range(0x21), *range(0x7F, 0x100)]))

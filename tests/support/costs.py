@@ -1,4 +1,5 @@
-"""What each test module costs: CPU seconds of the process and of all that it starts, as `pytest --cost` prints them.
+"""The cost of each test module: CPU seconds of the process and of all processes that it starts, as `pytest --cost`
+prints them.
 
 tests/costs.tsv keeps the table of a whole run: for each module the CPU seconds of its tests of every day, and of those
 that are marked `thorough`. `--cost` names the modules that have grown by more than a fifth since; `--cost=write` writes
@@ -18,7 +19,7 @@ import pytest
 TESTS = Path(__file__).parent.parent
 TABLE = TESTS / "costs.tsv"
 GROWTH = 1.2
-"""A module is named when it costs more than so many times what the table says."""
+"""A module is named when its cost exceeds the table's by this factor."""
 SMALLEST = 2.0
 """CPU seconds: below this the difference between two runs is noise."""
 _TICKS = os.sysconf("SC_CLK_TCK")

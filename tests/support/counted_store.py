@@ -21,8 +21,8 @@ _HOP = {"connection", "transfer-encoding", "content-length", "date", "server"}
 
 @dataclass(frozen=True)
 class Request:
-    """A request: `verb` is LIST for a listing, `sent` the bytes of its answer's body. `range` are the
-    first byte and the last one that were asked for, None if all."""
+    """A request: `verb` is LIST for a listing, `sent` the bytes of its answer's body. `range` are the first and the
+    last requested byte, None for all."""
 
     verb: str
     path: str

@@ -1,4 +1,4 @@
-"""What `applier.diff` has to find, by plain Python on rows as texts of cells; and snapshots out of rows."""
+"""The expected result of `applier.diff`, by plain Python on rows as texts of cells; and snapshots from rows."""
 
 from collections import Counter
 from itertools import pairwise

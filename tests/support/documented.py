@@ -38,7 +38,7 @@ _WORD = re.compile(r"""#.*|[();<>|&]+|(?:[^\s"'();<>|&\\]|\\.|"(?:[^"\\]|\\.)*"|
 @dataclass(frozen=True)
 class Shown:
     """A command of a page, the lines that stand below it, and the exit code: 0, if no `echo $?` follows. Lines are
-    parts of what is printed, in this order; `…` is what the page leaves out."""
+    parts of the output, in this order; `…` stands for omitted parts."""
 
     command: str
     lines: list[str]
@@ -106,7 +106,7 @@ def targets(page: Path) -> set[str]:
 
 
 def run(shown: Shown, beside: contextlib.ExitStack) -> None:
-    """Run a command, and find its lines in what it prints. What runs in the background ends with `beside`."""
+    """Run a command, and find its lines in the output. Background processes end with `beside`."""
     if shown.command.endswith("&"):
         beside.enter_context(_in_the_background(shown))
         return
@@ -154,7 +154,7 @@ def _plain(text: str) -> str:
 
 
 def _run(command: str) -> tuple[int, str]:
-    """The exit code and what is printed. `applier` runs in this process, what it is piped into in a shell."""
+    """Return the exit code and the output. `applier` runs in this process, the rest of a pipe in a shell."""
     words = list(_WORD.finditer(command))
     end = next((word for word in words if _is_operator(word[0])), None)
     if words[0][0] != "applier" or (end and end[0] not in ("|", ">")):

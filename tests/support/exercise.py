@@ -79,7 +79,7 @@ def exercise_decrypting() -> None:
 
 
 def exercise_relay_logs() -> None:
-    """The same for the kernels that put the events of relay logs to their places: the parts of one."""
+    """The same for the kernels that assemble the events of relay logs: the parts of one."""
     from applier.binlog.archive.archive import open_archive
     from applier.io.mapping import map_file
 

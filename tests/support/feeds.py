@@ -27,7 +27,7 @@ READERS = (with_deltalake, with_kernel)
 
 
 def changes(feed: pa.Table) -> Counter[tuple[str, str]]:
-    """How often each change is there."""
+    """Count each change."""
     columns = [name for name in feed.column_names if name not in _OF_FEEDS]
     return Counter(zip(feed.column("_change_type").to_pylist(), texts(feed.select(columns)), strict=True))
 

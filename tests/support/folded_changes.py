@@ -17,7 +17,8 @@ class CannotFold(Exception):
 
 
 def rows_of(table: pa.Table, columns: list[str]) -> list[Row]:
-    """Rows as texts of their cells. What a column held before its type changed for good is in NAME__1 and so on."""
+    """Return rows as texts of their cells. Values of a column from before its type changed for good are in NAME__1 and
+    so on."""
     earlier = {name: [other for other in held if other != name] for name, held in by_stem(table, columns).items()}
     cells = [[next((text for text in texts if text != "None"), "None") for texts in
               zip(*(_cells(table[part]) for part in (name, *earlier[name])), strict=True)] if earlier[name]

@@ -1,5 +1,5 @@
-"""Many runs of one program that kills itself at a place: each is forked from a process that has loaded what they need,
-and before it has a thread, as loading takes longer than a run."""
+"""Many runs of one program that kills itself at a step: each is forked from a process that has loaded the needed
+modules, before it has a thread, since loading takes longer than a run."""
 
 import contextlib
 import os
@@ -24,8 +24,8 @@ for line in sys.stdin:
 
 @contextlib.contextmanager
 def forked_runs(program: str, *arguments: str, **environment: str) -> Iterator[Callable[[int], int | None]]:
-    """How to run what the program defines as `run(place)`, with these arguments in sys.argv and more in os.environ:
-    what it returns, or None where it was killed."""
+    """Yield a function that runs the program's `run(step)`, with these arguments in sys.argv and more in os.environ: it
+    returns the result, or None if the run was killed."""
     command = [sys.executable, "-c", PARENT.replace("PROGRAM", program), *arguments]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           env=os.environ | environment) as parent:

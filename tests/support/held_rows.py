@@ -1,4 +1,4 @@
-"""What published tables have to hold: the rows of a snapshot, as readers of its files see them."""
+"""The expected contents of published tables: the rows of a snapshot, as readers of its files see them."""
 
 from applier.schema.definition import table_schema
 from applier.snapshot import manifest

@@ -103,7 +103,7 @@ AGAIN = (Table("numbered", {"s": WORD, "id": INT, "extra": MONEY}, ("id",), {"s"
 
 @dataclass
 class State:
-    """What a replica holds: the tables that exist, each with its rows by key."""
+    """The state of a replica: the tables that exist, each with its rows by key."""
 
     tables: dict[str, tuple[Table, dict[tuple, dict]]] = field(default_factory=dict)
 

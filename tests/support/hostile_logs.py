@@ -9,7 +9,7 @@ from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
 
 RAW = "RAW"
-"""What stands in a log for bytes that are not text: as long, so that no length changes."""
+"""In place of bytes in a log that are not text: of the same length, so that no length changes."""
 NO_TEXTS = (b"\xff\xfe\x80", b"\x1b[2", b"a\x00b", b"\xed\xa0\x80", b"\xe2\x80\xae")
 """Not UTF-8; an escape sequence; a NUL; a surrogate; an order of characters."""
 PLACES = {

@@ -1,8 +1,8 @@
-"""A light check of kernels, which mypy leaves out: `python -m tests.support.kernel_lint`, part of `make lint`.
+"""A light check of kernels, which mypy skips: `python -m tests.support.kernel_lint`, part of `make lint`.
 
 ruff sees names that do not exist. This sees, without compiling anything, calls of kernels' functions with arguments
-that they do not take, and fields that a record (keysearch.records) does not have. What a variable is, is inferred: a
-record comes from a `view` or `at` function of its layout, and goes through assignments, arguments and results.
+that they do not take, and fields that a record (keysearch.records) does not have. The types of variables are inferred:
+a record comes from a `view` or `at` function of its layout, and goes through assignments, arguments and results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ UNTYPED = "# mypy: allow-untyped-defs"
 """How the first line of a module of kernels begins."""
 _LAYOUTS = ("struct", "packed")
 _ROUNDS = 8
-"""A record goes through so many functions at the most."""
+"""The most functions through which a record is followed."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Layout:
 
 @dataclass
 class Function:
-    """A function of a module of kernels, and what is known of its parameters and its result."""
+    """A function of a module of kernels, and the known types of its parameters and its result."""
 
     module: Module
     node: ast.FunctionDef
@@ -59,7 +59,7 @@ class Module:
 
 
 def check(texts: dict[str, str]) -> list[str]:
-    """What is wrong in modules, by name (`applier.apply.index.store.store_kernel`): a line for each fault, in order."""
+    """Return the errors in modules, by name (`applier.apply.index.store.store_kernel`): a line for each, in order."""
     modules = {name: _module(name, ast.parse(text)) for name, text in texts.items()}
     for module in modules.values():
         _find_layouts(module, modules)
@@ -191,7 +191,7 @@ class _Walk:
         return known
 
     def _layout(self, node: ast.expr) -> Layout | None:
-        """What record an expression is, if that is known."""
+        """Return the record layout of an expression, if it is known."""
         if isinstance(node, ast.Name):
             return self._known.get(node.id)
         if isinstance(node, ast.Attribute):

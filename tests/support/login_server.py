@@ -37,8 +37,8 @@ class LoginServer:
 
     `plugin` is that of its greeting, `switches_to` the one that it asks for then. `certificate` is a file with a
     certificate and its key, without which there is no TLS; `path` a Unix socket, without which it listens at 127.0.0.1.
-    A silent one accepts connections and says nothing, one that drips sends a byte after so many seconds. `logins` are
-    the packets that clients began with, `learned` the passwords.
+    A silent one accepts connections and says nothing, one that drips sends a byte after this many seconds. `logins` are
+    the first packets of clients, `learned` the passwords.
     """
 
     plugin: str = "caching_sha2_password"

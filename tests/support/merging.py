@@ -20,8 +20,8 @@ TEXT = "x" * 20
 
 @contextmanager
 def merging(share=100.0, inline_bytes=1 << 15, group_bytes=300):
-    """Tasks write changes beside files up to this share of a unit's rows, hand rows of so many bytes to the driver, and
-    row groups have so many bytes."""
+    """Let tasks write changes beside files up to this share of a unit's rows, and hand rows of `inline_bytes` to the
+    driver; row groups have `group_bytes`."""
     with mock.patch.object(compaction, "MOST_MERGED", share), \
             mock.patch.multiple(merged_unit, _INLINE_BYTES=inline_bytes), \
             mock.patch.object(file_settings, "MERGED_GROUP_BYTES", group_bytes):

@@ -21,7 +21,7 @@ MAP = ROOT / "tests" / "near.tsv"
 CALLS = ROOT / "build" / "calls"
 """What a run with `--calls` has written there; it is not kept in the repository."""
 OFTEN = 5
-"""How many test modules call each function, if so many do."""
+"""The number of test modules per function, if there are that many."""
 MOST = 8
 """Test modules named for a source file, at most."""
 START = 0.5
@@ -30,7 +30,7 @@ BUDGET = 30.0
 """CPU seconds of the tests that are run for a change, about; changed tests come first, and whatever they cost."""
 
 DAILY = ("-m", "not thorough")
-"""What pytest is told for the tests of every day."""
+"""Arguments of pytest for the tests of every day."""
 
 
 def write_map() -> None:

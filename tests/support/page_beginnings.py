@@ -1,4 +1,4 @@
-"""What a page's reader has before its first command, and around it: `beginning(page)`."""
+"""The state that a page's reader has before its first command: `beginning(page)`."""
 
 import gzip
 import shutil
@@ -20,8 +20,8 @@ RECORDED = ROOT / "tests" / "recorded" / "cookbook"
 
 
 def beginning(page: Path) -> AbstractContextManager[None]:
-    """Make it, in the working directory: what a page of the cookbook says, or the demo's archive as `backup`. Servers
-    and what is in the environment are there until the context ends."""
+    """Make it, in the working directory: the setup of a page of the cookbook, or the demo's archive as `backup`.
+    Servers and environment variables exist until the context ends."""
     begin = _BEGINNINGS.get(page.stem, _demo if "backup" in page.read_text() else nullcontext)
     return begin() or nullcontext()
 

@@ -23,7 +23,7 @@ def table(name="t", columns="id int PRIMARY KEY, a int"):
 
 
 class Log(BinlogWriter):
-    """A log of tables (id, a), with positions of what was written."""
+    """A log of tables (id, a), with the positions of its events."""
 
     def insert(self, definition, *ids, end="commit"):
         """A transaction of one row each; where it begins and ends."""

@@ -38,7 +38,7 @@ class Log:
         self.define(columns, name)
 
     def define(self, columns, name="t"):
-        """What the source's table is from here on, whatever statement made it."""
+        """Set the definition of the source's table from here on, whatever statement made it."""
         sql = f"CREATE TABLE d.{name} ({columns}) ENGINE=InnoDB"
         self.definitions[name] = parse_statement(sql, flavour=self.flavour)[0].definition
 
@@ -130,7 +130,7 @@ def wrong_logged_cascade(folder):
 
 
 def missed_truncate(folder):
-    """In idempotent mode a row takes the place of one that should be gone, and keeps what its image lacks."""
+    """In idempotent mode a row replaces one that should be gone, and keeps the values that its image omits."""
     with Log(folder / "binlog.000001") as log:
         log.table(TABLE)
         log.change(after=(1, 1, "old"))  # a TRUNCATE followed, which no file has

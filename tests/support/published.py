@@ -1,4 +1,4 @@
-"""What a publication did, as tests compare it."""
+"""The results of a publication, in a form that tests compare."""
 
 
 def changes(result):

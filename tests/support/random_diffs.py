@@ -57,8 +57,8 @@ def chain(dice: random.Random, binary: bytes, values: int) -> list[bytes]:
 
 
 def outcome(binary: bytes | None, values: list[bytes]) -> tuple:
-    """What the plain form makes of a document and a chain: (text or None, the value that fails or -1, the diff's number
-    in it, MySQL's error number or 0)."""
+    """Return the result of the plain form for a document and a chain: (text or None, the value that fails or -1, the
+    diff's number in it, MySQL's error number or 0)."""
     for index, data in enumerate(values):
         try:
             binary = wire.apply(binary, data)

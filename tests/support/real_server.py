@@ -1,8 +1,8 @@
-"""What real servers held: recorded cases, and snapshots judged by them.
+"""The rows of real servers: recorded cases, and snapshots judged by them.
 
 A case is a folder in recorded/cases: `case.json` (server, and the binlog positions of its marks), `binlog.NNNNNN`, and
 the state of all tables at the end (`expected/`) and at each mark (`expected@MARK/`): a file DB.TABLE.jsonl, whose first
-line has the names and SQL types of the columns, and each other line one row, in no order. VIRTUAL columns are left out.
+line has the names and SQL types of the columns, and each other line one row, in no order. VIRTUAL columns are omitted.
 
 Cells are JSON. Integers, BIT and YEAR are numbers; DECIMAL its digits; FLOAT and DOUBLE the shortest text of the
 double; dates and times ISO text with six digits of a second, TIMESTAMP in UTC; TIME a number of microseconds; text,
@@ -30,7 +30,7 @@ from tests.support.folders import CASES
 
 @dataclass(frozen=True)
 class Mark:
-    """A place in a case's log whose state was recorded."""
+    """A position in a case's log whose state was recorded."""
 
     name: str
     file: str
@@ -83,9 +83,9 @@ def replayed(case: Case, output: Path, *, mark: Mark | None = None, cores: int =
 
 
 def differences(snapshot: Path, expected: Path, without: tuple[str, ...] = ()) -> list[str]:
-    """Lines about what a snapshot holds and the server did not, or the other way round; `without` these tables.
+    """Return lines about rows that only the snapshot or only the server has; `without` these tables.
 
-    Judged are the tables that are there, each one's columns and their Arrow types, and its rows as a multiset.
+    The judgement covers the tables that exist, each one's columns and their Arrow types, and its rows as a multiset.
     """
     wanted = {}
     for file in expected.glob("*.jsonl"):
@@ -159,7 +159,7 @@ def _base(sql: str) -> str:
 
 
 def arrow_type(sql: str) -> pa.DataType:
-    """What files of a snapshot have for a column type as information_schema writes it."""
+    """Return the type in files of a snapshot for a column type as information_schema writes it."""
     base, numbers = _base(sql), [int(number) for number in re.findall(r"\d+", re.match(r"[^']*", sql)[0])]
     if base in _INTEGERS:
         return _INTEGERS[base]["unsigned" in sql]
@@ -173,7 +173,7 @@ def arrow_type(sql: str) -> pa.DataType:
 
 
 def _cells(column: pa.ChunkedArray, sql: str) -> list:
-    """The values of a column as they are in the recorded files."""
+    """Return the values of a column in the form of the recorded files."""
     base = _base(sql)
     if base == "time":
         return column.cast(pa.int64()).to_pylist()

@@ -1,9 +1,9 @@
-"""A replica, slow and obvious: tables are lists of rows, and what becomes of them is RULES.md, nothing else.
+"""A replica, slow and obvious: tables are lists of rows, which change by RULES.md and nothing else.
 
-A row is a dict by column; so is an image, which lacks the columns that the event does not have (IMG-W, IMG-U, IMG-D).
-An update's after-image may have Diffs of a JSON column, whose documents are Python values.
-Transactions are applied one after the other, their changes one after the other (AP-ORD, FIND-ROWS); the first that is
-refused takes its whole transaction back.
+A row is a dict by column; so is an image, without the columns that the event does not have (IMG-W, IMG-U, IMG-D). An
+update's after-image may have Diffs of a JSON column, whose documents are Python values. Transactions are applied one
+after the other, their changes one after the other (AP-ORD, FIND-ROWS); the first that is refused takes its whole
+transaction back.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Change:
 
 
 class Refused(Exception):
-    """The change that stops a replica: the error's number, the table, the row that does not exist or cannot be, and the
-    key that is taken, if one is."""
+    """The change that stops a replica: the error's number, the table, the missing or impossible row, and the key with
+    the duplicate, if any."""
 
     def __init__(self, errno: int, table: str, row: Row, key: Key | None = None):
         super().__init__(errno, table, row, key)
@@ -95,7 +95,7 @@ class Table:
         elif (found := self._in_the_way(updated := row | self._documents(row, after), row)) is not None:
             self._conflict(DUPLICATE_KEY, updated, found[0])
         else:
-            row.update(updated)  # DEF-R2: what the after-image lacks stays
+            row.update(updated)  # DEF-R2: values that the after-image omits stay
 
     def _documents(self, row: Row, after: Row) -> Row:
         """JD-READ: an after-image with whole documents instead of diffs, which apply to those of the row."""
@@ -122,7 +122,7 @@ class Table:
     # ---- FIND
 
     def truly(self, before: Row) -> Row:
-        """What a source would log instead of a before-image: the values of the row that it finds, if it finds one."""
+        """Return the before-image that a source would log: the values of the row that it finds, if it finds one."""
         row = self._find(self._known(before)) if before else None
         return before if row is None else {name: row.get(name, value) for name, value in before.items()}
 
@@ -163,7 +163,7 @@ class Table:
         return value.upper() if self._by_name[name].ignores_case and value is not None else value
 
     def _value(self, key: Key, row: Row) -> list[Any] | None:
-        """What of a row a key compares; None if there is a NULL in it, as NULLs are not the same."""
+        """Return the part of a row that a key compares; None if there is a NULL in it, since NULLs are not the same."""
         values = [self._compared(name, row[name]) for name in key.columns]
         return None if None in values else values
 
@@ -185,8 +185,9 @@ class Table:
     # ---- inserts
 
     def _insert(self, after: Row) -> None:
-        """DEF-R1a, DEF-R1b: what the image lacks is the table's default. AP-IDEM: every row in the way goes; what the
-        image lacks is then that of the last one, which is replaced where it is if the last unique key found it."""
+        """DEF-R1a, DEF-R1b: columns that the image omits get the table's default. AP-IDEM: every row in the way goes;
+        omitted columns then get the values of the last one, which is replaced in place if the last unique key found
+        it."""
         values = {column.name: column.default for column in self.columns} | after
         while (found := self._in_the_way(values)) is not None:
             key, row = found

@@ -78,7 +78,7 @@ def model(table: Table, base: list[tuple[Any, ...]], events: list[Event]) -> dic
 
 
 def truly(table: Table, base: list[tuple[Any, ...]], events: list[Event], before: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a source would log after these events instead of a before-image. Raises Stop."""
+    """Return the before-image that a source would log after these events. Raises Stop."""
     row = _reference(table, base, events).truly(_named(before))
     return tuple(row.get(str(c), ABSENT) for c in range(len(before)))
 
@@ -88,11 +88,11 @@ def _reference(table: Table, base: list[tuple[Any, ...]], events: list[Event]) -
     reference = replica.Table("t", columns, [replica.Key("PRIMARY KEY", tuple(map(str, table.key)))],
                               rows=list(map(_named, base)))
     for number, event in enumerate(events):
-        for place, (before, after) in enumerate(event.rows):
+        for row, (before, after) in enumerate(event.rows):
             try:
                 reference.apply(None if before is None else _named(before), None if after is None else _named(after))
             except replica.Refused as refused:
-                raise Stop(refused.errno, tuple(refused.row[str(c)] for c in table.key), number, place) from None
+                raise Stop(refused.errno, tuple(refused.row[str(c)] for c in table.key), number, row) from None
     return reference
 
 
@@ -103,7 +103,7 @@ def _named(row: tuple[Any, ...]) -> replica.Row:
 
 @dataclass
 class Outcome:
-    """What the units made of it: rows in the order of the files, the errors, and counts."""
+    """The result of the units: rows in the order of the files, the errors, and counts."""
 
     rows: list[tuple[Any, ...]]
     stopped: list[Any]
@@ -116,7 +116,7 @@ class Outcome:
 def apply(table: Table, events: list[Event], folder: Path, *, base: list[tuple[Any, ...]] = (), cuts: list[Any] = (),
           file_cuts: list[Any] | None = None, spread: int = 1) -> Outcome:
     """Replay events over units cut at the encoded keys `cuts`, the base's files cut there, too, or at others, the log
-    spread over so many files."""
+    spread over `spread` files."""
     specs = _specs(table, list(base), sorted(cuts), folder, sorted(cuts if file_cuts is None else file_cuts))
     walk = TableWalk(specs)
     chunks = [events[i * len(events) // spread:(i + 1) * len(events) // spread] for i in range(spread)]
@@ -173,7 +173,7 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
         origin = FromBase(uri=snapshot.uri, files=own) if own else BeginsEmpty()
         specs.append(UnitSpec(number=number, version=0, definition=definition, origin=origin,
                               search=KeyRange(key, low, high),
-                              place=TableTarget(str(folder / "new"), "t"), witness=STOP))
+                              target=TableTarget(str(folder / "new"), "t"), witness=STOP))
     return tuple(specs)
 
 

@@ -1,4 +1,4 @@
-"""What a rewritten archive must have in common with the archive that it was made of."""
+"""The facts in which a rewritten archive and its original must agree."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Changes of small rows, for the reference replica and for an index of the engine.
 
 A change is (kind, before-image, after-image, the number of the unique key that its row is searched by, None for what
-the before-image holds); images are tuples of small numbers, NULL is None, a column that an image lacks is `...`.
+the before-image holds); images are tuples of small numbers, NULL is None, a column that an image omits is `...`.
 """
 
 from types import SimpleNamespace
@@ -16,11 +16,11 @@ from keysearch.keybytes import KeyBytes
 from tests.support.replica import Column, Key, Refused, Table
 
 DEFAULT = 9
-"""What a column has that an insert leaves out."""
+"""The default of a column that an insert omits."""
 
 
 class Stopped(Exception):
-    """The change's number, and the number of the unique key that is taken or None."""
+    """The change's number, and the number of the unique key with the duplicate or None."""
 
 
 class Replica:
@@ -36,7 +36,8 @@ class Replica:
         self.noted = []
 
     def apply(self, changes):
-        """`noted` has the number of each suppressed change, and of the unique key that is taken, or ROW_GONE."""
+        """Apply changes; `noted` has the number of each suppressed change, and of the unique key with the duplicate, or
+        ROW_GONE."""
         self.noted = []
         for number, (_, before, after, _) in enumerate(changes):
             self.table.suppressed.clear()

@@ -1,6 +1,6 @@
 """Row events written the slow way: a value at a time, in plain Python, without any of the project's encoders.
 
-What a column kind's `values` draw is what the raw Arrow array of the decoded column holds (`to_pylist`), `encode` gives
+A column kind's `values` draw the contents of the raw Arrow array of the decoded column (`to_pylist`); `encode` returns
 its bytes in a row image. Formats: MySQL source documentation, "Binlog Event"; `my_time.cc`, `decimal.cc`.
 """
 
@@ -25,7 +25,7 @@ EPOCH = datetime.datetime(1970, 1, 1)
 
 
 class Absent:
-    """What a column is that the image does not have, which is not NULL."""
+    """The value of a column that the image does not have, which is not NULL."""
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -100,7 +100,7 @@ def _fraction(micros: int, digits: int) -> bytes:
 
 
 def _whole(value: Any, digits: int) -> Any:
-    """The value without what a fraction of so many digits cannot hold."""
+    """Return the value without the part that a fraction of this many digits cannot hold."""
     return value.replace(microsecond=value.microsecond // 10**(6 - digits) * 10**(6 - digits))
 
 

@@ -1,7 +1,7 @@
 """A dump as MySQL Shell's util.dumpInstance() writes one: made here, since no package of it is at hand.
 
 After its documentation ("Instance Dump Utility, Schema Dump Utility, and Table Dump Utility") and its dumper's source
-(modules/util/dump/dumper.cc, dump_utils.cc): the files' names and what is in them, not how the shell divides tables.
+(modules/util/dump/dumper.cc, dump_utils.cc): the files' names and contents, not how the shell divides tables.
 """
 
 import base64
@@ -21,7 +21,7 @@ COMPRESSIONS = {"none": ("", bytes), "gzip": (".gz", gzip.compress),
                 "zstd": (".zst", lambda data: pa.compress(data, "zstd", asbytes=True))}
 DIALECTS = {"default": ("\t", "", False, "\n"), "tsv": ("\t", '"', True, "\n"), "csv": (",", '"', True, "\r\n"),
             "csv-unix": (",", '"', False, "\n")}
-"""What ends a field, what encloses it, whether only text is enclosed, what ends a line."""
+"""The end of a field, its quote, whether only text is quoted, the end of a line."""
 
 
 def make_shell_dump(snapshot: Path, folder: Path, decode: str = "FROM_BASE64", compression: str = "zstd",

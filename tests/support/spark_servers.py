@@ -20,7 +20,7 @@ PYTHONPATH = f"{ROOT}:{HOME.parent}"
 """Of drivers: this checkout, and the pyspark of this process, which may be an older one (older_sparks)."""
 N_WORKERS = 2
 ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1", "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-"""Of servers and drivers that live for seconds: what is hot there is not Java."""
+"""For servers and drivers that live for seconds, whose hot code is not Java."""
 
 
 _PR_SET_PDEATHSIG = 1
@@ -47,7 +47,7 @@ def started(log: Path, *command: str, **environment: str) -> Iterator[subprocess
 
 
 def awaited(server: subprocess.Popen, log: Path, line: str, times: int = 1) -> re.Match:
-    """What matches `line`, once it is that often in the server's log."""
+    """Return the match of `line`, once it is that often in the server's log."""
     while len(found := list(re.finditer(line, said := log.read_text()))) < times:
         assert server.poll() is None, said
         time.sleep(0.1)
@@ -56,7 +56,8 @@ def awaited(server: subprocess.Popen, log: Path, line: str, times: int = 1) -> r
 
 @functools.cache
 def _java_command() -> tuple[str, ...]:
-    """What Spark's own scripts run, up to the class: a JVM of its own prints it, which would be one more a server."""
+    """Return the command of Spark's own scripts, up to the class: a JVM of its own prints it, which would be one more
+    per server."""
     done = subprocess.run(spark_private.launcher_command(java.find_java(), HOME, {}), stdout=subprocess.PIPE, text=True,
                           env=os.environ | spark_private.launcher_environment(HOME), check=True)
     words = spark_private.printed_command(done.stdout)
@@ -65,7 +66,7 @@ def _java_command() -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def _spark_server(log: Path, *words: str, **environment: str) -> Iterator[subprocess.Popen]:
-    """One of Spark's servers, given its class and what it is told. It and the executors that it starts read most of
+    """One of Spark's servers, given its class and its arguments. It and the executors that it starts read most of
     Spark's classes from the archive that drivers have made, if there is one yet."""
     archive = java.class_archive(java.find_java(), HOME)
     options = f"{ENVIRONMENT['JAVA_TOOL_OPTIONS']} -XX:SharedArchiveFile={archive} -Xshare:auto"
@@ -76,8 +77,8 @@ def _spark_server(log: Path, *words: str, **environment: str) -> Iterator[subpro
 
 @contextlib.contextmanager
 def cluster(directory: Path, *of_workers: dict[str, str], cores: int = 1) -> Iterator[str]:
-    """The master URL of a standalone cluster: a master, and workers of so many cores each; `of_workers` are what their
-    environments have besides."""
+    """The master URL of a standalone cluster: a master, and workers with `cores` cores each; `of_workers` are
+    additional variables of their environments."""
     def node(name: str, *arguments: str, **environment: str) -> contextlib.AbstractContextManager[subprocess.Popen]:
         return _spark_server(directory / f"{name}.log", *arguments, SPARK_LOCAL_DIRS=str(directory), **environment)
 

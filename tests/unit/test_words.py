@@ -56,6 +56,8 @@ BANNED = {
         "one … per …",
     r"who (?:asks|reads|needs|compiles|calls|takes)": "a reader, or a caller",
     r"complete or (?:it is )?not there": "atomic",
+    r"what is wrong": "the error, or the fault",
+    r"rows? that (?:is|are) there": "existing row",
 }
 """Words, as whole words in any case, and what to say instead: also the phrases of a dialect that was translated."""
 TOPS = ("applier", "benchmarks", "jsondiff", "keysearch", "docs", "tests")

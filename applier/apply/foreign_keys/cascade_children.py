@@ -44,7 +44,7 @@ from keysearch.memory import copy_bytes, inline, load_i64, store_i64, store_u32
 
 @inline
 def key_changed(link, old, new, n):
-    """Return whether an update changed a byte of what a link's key refers to."""
+    """Return whether an update changed a byte of the columns that a link's key references."""
     for i in range(link.n_columns):
         key_column = key_column_at(link.columns, i)
         raw = key_column.parent_raw
@@ -119,7 +119,8 @@ def to_column_pointers(slot, state):
 
 @inline
 def derived_row(group, link, child, row, old, new, parent_n, nulls):
-    """The number of a derived row with what this row of the stack gives its children; -1 if there is no room."""
+    """Return the number of a derived row with the values that this row of the stack gives its children; -1 if there is
+    no room."""
     number = child.n_derived
     if number >= child.derived_room:
         return np.int64(-1)

@@ -1,12 +1,12 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """The memory layout of the tables of a foreign-key group, for the kernels that apply their changes together.
 
-    group     the tables, the stack of rows whose children are being looked for, and scratch memory
+    group     the tables, the stack of rows whose children are being searched, and scratch memory
     table     a row store with its state, which holds its table's changes, and its links
     link      a foreign key from the side of the referenced table: the other table's number, which of its indexes
               has the key, the action, and for each column its location in both tables. `order` is 0 if a row's
-              children may come in any order; else the address of what the server's index has after the key: int64 [n,
-              n parts], ~part for a descending one; `moves`: changes below a child may change it in another
+              children may come in any order; else the address of the parts that the server's index has after the key:
+              int64 [n, n parts], ~part for a descending one; `moves`: changes below a child may change it in another
     form      the shared parts of a column in both stores' records: the parts that a child takes from its parent's
 """
 

@@ -132,9 +132,10 @@ def _are_past(ends: pa.Array) -> np.ndarray:
     return ~np.asarray(pc.is_in(ends.cast(pa.int64()), value_set=pa.array(ENDS_OF_TIME, pa.int64())))
 
 
-def _of_changes(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
+def _of_changes(rows: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Map a fact about rows (bool[m]) to the changes whose rows have these numbers; -1 for no row."""
-    return np.where(places >= 0, rows[np.maximum(places, 0)], False) if len(rows) else np.zeros(len(places), np.bool_)
+    return np.where(numbers >= 0, rows[np.maximum(numbers, 0)], False) if len(rows) else \
+        np.zeros(len(numbers), np.bool_)
 
 
 class ForeignKeyGroup:
@@ -250,7 +251,7 @@ class ForeignKeyGroup:
             if made and table.definition.versioning is not None:
                 first = changed[0][2].batch
                 raise ReplayStopped("a foreign key changes rows of a system-versioned table, and the log does not say "
-                                    "when", file=first.file.uri, position=int(first.places[0]),
+                                    "when", file=first.file.uri, position=int(first.positions[0]),
                                     table=table.definition.full_name, hint="leave it out with --ignore-tables")
             table.unit.by_foreign_keys += made
             if n_derived:
@@ -261,9 +262,9 @@ class ForeignKeyGroup:
         self._hand_over_steps(changed, order)
 
     def _hand_over_steps(self, changed: list[tuple[int, _Table, _Taken]], order: np.ndarray) -> None:
-        """Tell of what changes, which are in commit order so, did to rows of all tables."""
+        """Hand over what changes, in commit order, did to rows of all tables."""
         causes = Causes(*(np.concatenate([getattr(taken.batch, name) for _, _, taken in changed])[order]
-                          for name in ("places", "rows", "seqs")))
+                          for name in ("positions", "rows", "seqs")))
         for table in self._tables:
             table.member.walk.hand_over_steps(None if table.taken is None else table.taken.batch, causes)
 
@@ -291,8 +292,8 @@ class ForeignKeyGroup:
         schema = table_schema(table.definition)
         arrays = {column: self._values(sources[:, i], schema.field(table.definition.columns[column].name).type)
                   for i, column in enumerate(table.tracked)}
-        places = {table.definition.columns[column].name: array for column, array in arrays.items()}
-        return pa.Table.from_arrays([places.get(field.name, pa.nulls(len(sources), field.type)) for field in schema],
+        known = {table.definition.columns[column].name: array for column, array in arrays.items()}
+        return pa.Table.from_arrays([known.get(field.name, pa.nulls(len(sources), field.type)) for field in schema],
                                     schema=schema)
 
     def _values(self, sources: np.ndarray, kind: pa.DataType) -> pa.Array:

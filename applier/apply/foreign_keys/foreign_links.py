@@ -42,9 +42,9 @@ def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: Table
     one index by their names, which begin with their databases'. (Seen on MySQL 9.7 and MariaDB 10.11.)"""
     referenced = tuple((link.parent, None) for link in columns)
     indexes = server_order(column_infos(parent), key_infos(parent))
-    place = next((number for number, index in enumerate(indexes)
-                  if index.parts[:len(referenced)] == referenced), len(indexes))
-    return place, f"{child.database}/{key.name}".encode()
+    number = next((number for number, index in enumerate(indexes)
+                   if index.parts[:len(referenced)] == referenced), len(indexes))
+    return number, f"{child.database}/{key.name}".encode()
 
 
 class Link:
@@ -73,7 +73,7 @@ class Link:
                           parent.parts.index(RowPart(link.parent)), address_of(forms_array), len(forms)))
         self._columns = np.array(columns, k.KEY_COLUMN)
         self.child_key = tuple(column[3] for column in columns)
-        """The child's parts that have the key: what to index it by."""
+        """The child's parts that have the key: the index for them."""
         self._probe_parts = np.array([column[2] for column in columns], np.int64)
         self._siblings = [0, 0]
         if siblings is not None:

@@ -37,10 +37,10 @@ FILE_SHIFT = 44
 @dataclasses.dataclass(frozen=True)
 class ParentChanges:
     """The deletes of a parent's rows, and the updates of referenced columns, that may change rows of other tables, in
-    commit order: `places` (int64, see FILE_SHIFT) of their rows events, `rows` (int32) in these, `deletes` (bool), and
-    by number of the column its values before and after (deletes: any)."""
+    commit order: `positions` (int64, see FILE_SHIFT) of their rows events, `rows` (int32) in these, `deletes` (bool),
+    and by number of the column its values before and after (deletes: any)."""
 
-    places: np.ndarray
+    positions: np.ndarray
     rows: np.ndarray
     deletes: np.ndarray
     before: dict[int, pa.Array]
@@ -50,7 +50,7 @@ class ParentChanges:
 class _Part(NamedTuple):
     """The same of one batch, without the values."""
 
-    places: np.ndarray
+    positions: np.ndarray
     rows: np.ndarray
     deletes: np.ndarray
 
@@ -117,8 +117,8 @@ class _Parent:
         for column in self._columns:
             counts |= changed(before[column], after[column])
         kept = pa.array(np.flatnonzero(counts))
-        places = batch.places[chosen] + (self.file << FILE_SHIFT)
-        self._parts.append(_Part(places[counts], batch.rows[chosen][counts], deletes[counts]))
+        positions = batch.positions[chosen] + (self.file << FILE_SHIFT)
+        self._parts.append(_Part(positions[counts], batch.rows[chosen][counts], deletes[counts]))
         for column in self._columns:
             self._values[column, False].append(before[column].take(kept))
             self._values[column, True].append(after[column].take(kept))
@@ -142,9 +142,9 @@ class _Parent:
 
     def changes(self) -> ParentChanges:
         nothing = _Part(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.bool_))
-        places, rows, deletes = (np.concatenate(part) for part in zip(nothing, *self._parts, strict=True))
+        positions, rows, deletes = (np.concatenate(part) for part in zip(nothing, *self._parts, strict=True))
         values = {key: pa.concat_arrays(arrays) for key, arrays in self._values.items()}
-        return ParentChanges(places, rows, deletes,
+        return ParentChanges(positions, rows, deletes,
                              {column: array for (column, is_after), array in values.items() if not is_after},
                              {column: array for (column, is_after), array in values.items() if is_after})
 

@@ -45,9 +45,9 @@ class ParentEvents:
                  changes: Mapping[int, ParentChanges]):
         numbers = [(changes[link.version], turns) for link, turns in
                    zip(links, _turns([changes[link.version] for link in links]), strict=True)]
-        self._places = np.empty(1 + max((int(turns.max(initial=-1)) for _, turns in numbers), default=-1), np.int64)
+        self._positions = np.empty(1 + max((int(turns.max(initial=-1)) for _, turns in numbers), default=-1), np.int64)
         for part, turns in numbers:
-            self._places[turns] = part.places
+            self._positions[turns] = part.positions
         also = tuple(link.part for link in links)
         self._parts = RowPartEncoder(dataclasses.replace(definition, keys=()), by_content=False, also=also)
         self._links, rows = [], 1
@@ -90,10 +90,10 @@ class ParentEvents:
 
     def take(self, batch: ChangeBatch, table_map: TableMap) -> None:
         """Look at a batch of changes, of the file whose number `file` is."""
-        places = np.ascontiguousarray(batch.places)
+        positions = np.ascontiguousarray(batch.positions)
         self.turns = np.empty(batch.n, np.int64)
-        count_passed(batch.n, address_of(places), self.file << FILE_SHIFT, address_of(self._places), len(self._places),
-                     address_of(self.turns))
+        count_passed(batch.n, address_of(positions), self.file << FILE_SHIFT, address_of(self._positions),
+                     len(self._positions), address_of(self.turns))
         inserted = np.zeros(batch.n_after, np.bool_)
         inserted[batch.after_rows[batch.kinds == INSERT]] = True
         inputs = self._parts.of_images(batch.after, batch.n_after, table_map,
@@ -137,14 +137,14 @@ class ParentEvents:
 
 def _turns(parts: list[ParentChanges]) -> list[np.ndarray]:
     """A number for each change, ascending in commit order over all parts, the same where it is the same change."""
-    places, rows = (np.concatenate([getattr(part, name) for part in parts]) for name in ("places", "rows"))
-    order = np.lexsort([rows, places])
+    positions, rows = (np.concatenate([getattr(part, name) for part in parts]) for name in ("positions", "rows"))
+    order = np.lexsort([rows, positions])
     new = np.ones(len(order), np.int64)
     new[:1] = 0
-    new[1:] = (np.diff(places[order]) != 0) | (np.diff(rows[order]) != 0)
+    new[1:] = (np.diff(positions[order]) != 0) | (np.diff(rows[order]) != 0)
     turns = np.empty(len(order), np.int64)
     turns[order] = np.cumsum(new)
-    return np.split(turns, np.cumsum([len(part.places) for part in parts])[:-1])
+    return np.split(turns, np.cumsum([len(part.positions) for part in parts])[:-1])
 
 
 class WatchedSearch(KeySearch):

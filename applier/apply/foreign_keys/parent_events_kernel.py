@@ -83,19 +83,19 @@ def find_values(n, offsets, data, known_address, numbers, step):
 
 
 @kernel
-def count_passed(n, places, file, events, n_events, turns):
-    """Write to `turns` how many events come before each of n changes. The changes' offsets (`places`, address of int64)
-    ascend; `events` is the address of the events' positions, ascending, and `file` the upper part of the changes'
-    positions."""
+def count_passed(n, positions, file, events, n_events, turns):
+    """Write to `turns` how many events come before each of n changes. The changes' offsets (`positions`, address of
+    int64) ascend; `events` is the address of the events' positions, ascending, and `file` the upper part of the
+    changes' positions."""
     low, high = np.int64(0), n_events
     while n and low < high:
         middle = (low + high) >> 1
-        if load_i64(events + 8 * middle) < load_i64(places) + file:
+        if load_i64(events + 8 * middle) < load_i64(positions) + file:
             low = middle + 1
         else:
             high = middle
     for i in range(n):
-        place = load_i64(places + 8 * i) + file
-        while low < n_events and load_i64(events + 8 * low) < place:
+        position = load_i64(positions + 8 * i) + file
+        while low < n_events and load_i64(events + 8 * low) < position:
             low += 1
         store_i64(turns + 8 * i, low)

@@ -132,7 +132,7 @@ def free_record(watch, pointer):
 
 @inline
 def watched(watch, pointer, after):
-    """A pointer to a record of a row that is what an after-image says; there must be room."""
+    """Return a pointer to a record of a row with the values of an after-image; there must be room."""
     number = watch.free
     if number >= 0:
         watch.free = _record(record_of(watch, number)).pointer
@@ -159,7 +159,7 @@ def remove_deleted_row(watch, at, pointer, state):
     state.live -= 1
 
 
-# ---- what the kernels of an index do with the rows that it finds; without a watch (0) as in pointer_kernel
+# ---- the effects of an index's kernels on the rows that it finds; without a watch (0) as in pointer_kernel
 
 
 @always_inline

@@ -81,7 +81,7 @@ def image_key(offsets, data, row, word):
     return data + start, load_i64(offsets + 8 * row + 8) - start, load_u64(word)
 
 
-# ---- what an encoding is
+# ---- the functions of an encoding
 
 
 @inline
@@ -157,27 +157,27 @@ def find(index, key):
 
 
 @inline
-def pointer_place(index, entry):
+def pointer_address(index, entry):
     """Return the address of an entry's pointer, which is negative if the key does not exist: FREE for a free entry."""
     slot = entry_at(entry).slot
     return index.slots + _SLOT_BYTES * slot + _POINTER if slot >= 0 else entry + _SLOT
 
 
 @inline
-def row_at(index, place):
+def row_at(index, at):
     """Return the number in steps of the row whose pointer is at an address."""
-    return slot_view(place - _POINTER).row
+    return slot_view(at - _POINTER).row
 
 
 @inline
-def hash_at(index, place):
+def hash_at(index, at):
     """The hash of the image that the row is whose pointer is at an address."""
-    return slot_view(place - _POINTER).hash
+    return slot_view(at - _POINTER).hash
 
 
 @inline
-def set_hash(index, place, word):
-    slot_view(place - _POINTER).hash = word
+def set_hash(index, at, word):
+    slot_view(at - _POINTER).hash = word
 
 
 @inline

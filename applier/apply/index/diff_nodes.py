@@ -26,7 +26,8 @@ class DiffChains:
 
 
 class DiffNodes:
-    """The nodes of a unit, in the order of their changes. `counts` are what `partial_updates` counts of the changes."""
+    """The nodes of a unit, in the order of their changes. `counts` are the counts of the changes by
+    `partial_updates`."""
 
     def __init__(self) -> None:
         self._nodes = np.empty(0, k.NODE)
@@ -57,7 +58,7 @@ class DiffNodes:
             new, images = self._nodes[self.n:n], batch.images
             order = np.argsort(images, kind="stable")
             changes = order[np.searchsorted(images[order], new["image"])]
-            new["place"], new["row"] = batch.places[changes], batch.rows[changes]
+            new["position"], new["row"] = batch.positions[changes], batch.rows[changes]
             self.n = n
             if self.partial_updates is not None:
                 updates = np.unique(changes)
@@ -70,17 +71,17 @@ class DiffNodes:
         """The image that each diff is in: int64[n]."""
         return self._nodes["image"][:self.n]
 
-    def place(self, number: int) -> tuple[int, int]:
+    def position(self, number: int) -> tuple[int, int]:
         """Return the position of a node's change: the offset of its event in the file, and the row in the event."""
-        return int(self._nodes[number]["place"]), int(self._nodes[number]["row"])
+        return int(self._nodes[number]["position"]), int(self._nodes[number]["row"])
 
     def link(self, number: int) -> tuple[int, int]:
         """Return the pointer to the value that a node applies to, and the image that contains its diff."""
         return int(self._nodes[number]["previous"]), int(self._nodes[number]["image"])
 
     def unwind(self, pointers: np.ndarray) -> DiffChains | None:
-        """The chains of a column's values, given their pointers (int64[n]); these become pointers to what the chains
-        begin with. None where no value has diffs."""
+        """Return the chains of a column's values, given their pointers (int64[n]); these become pointers to the values
+        below the chains. None if no value has diffs."""
         rows = np.flatnonzero(layouts_of(pointers) == k.DIFF_ID)
         if not len(rows):
             return None

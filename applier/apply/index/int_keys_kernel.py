@@ -40,7 +40,7 @@ def home(index, key):
     return index.table + _ENTRY_BYTES * np.int64((word ^ (word >> np.uint64(32))) & index.mask)
 
 
-# ---- what an encoding is
+# ---- the functions of an encoding
 
 
 @inline
@@ -55,7 +55,7 @@ def look_ahead(index, state, first, n):
         entry = home(index, key)
         prefetch(entry)
         if index.hashes:
-            prefetch(_hash_place(index, entry))
+            prefetch(_hash_address(index, entry))
 
 
 @inline
@@ -101,31 +101,31 @@ def find(index, key):
 
 
 @inline
-def pointer_place(index, entry):
+def pointer_address(index, entry):
     """Return the address of an entry's pointer, which is negative if the key does not exist."""
     return entry + _POINTER
 
 
 @inline
-def row_at(index, place):
+def row_at(index, at):
     """Return the row number that steps have for the row whose pointer is at an address: its key."""
-    return entry_at(place - _POINTER).key
+    return entry_at(at - _POINTER).key
 
 
 @inline
-def _hash_place(index, entry):
+def _hash_address(index, entry):
     return index.hashes + ((entry - index.table) >> 2)
 
 
 @inline
-def hash_at(index, place):
+def hash_at(index, at):
     """The hash of the image that the row is whose pointer is at an address."""
-    return np.int64(load_u32(_hash_place(index, place - _POINTER)))
+    return np.int64(load_u32(_hash_address(index, at - _POINTER)))
 
 
 @inline
-def set_hash(index, place, word):
-    store_u32(_hash_place(index, place - _POINTER), np.uint32(word))
+def set_hash(index, at, word):
+    store_u32(_hash_address(index, at - _POINTER), np.uint32(word))
 
 
 @inline
@@ -167,7 +167,7 @@ def copy_live_ints(table, hashes, entries, index_address):
             entry_at(entry).key = old.key
             entry_at(entry).pointer = old.pointer
             if index.hashes:
-                store_u32(_hash_place(index, entry), load_u32(hashes + 4 * i))
+                store_u32(_hash_address(index, entry), load_u32(hashes + 4 * i))
             live += 1
     return live
 

@@ -214,7 +214,7 @@ class ByteIndex(KeyIndex[KeyBytes]):
             self._rehash(more * len(self._table))
 
     def _compact_tombstones(self) -> None:
-        """Give back what deleted keys take, so that memory grows with the rows and not with the changes."""
+        """Free the entries of deleted keys, so that memory grows with the rows and not with the changes."""
         slots, buffer = self._live_slots(), np.empty_like(self._buffer)
         offsets = np.zeros(len(slots) + 1, np.int64)
         np.cumsum(slots["length"], out=offsets[1:])

@@ -47,16 +47,16 @@ def changes_by(encoding: ModuleType, rows: ModuleType) -> Any:
         if encoding.lacks_room(index, key, state):
             return Status.BUFFER_FULL
         entry = encoding.find(index, key)
-        place = encoding.pointer_place(index, entry)
-        there = rows.live_pointer(place, j, state)
+        at = encoding.pointer_address(index, entry)
+        there = rows.live_pointer(at, j, state)
         if there >= 0:
             status = on_conflict(state, j, 0, Status.DUPLICATE)
             if status != Status.DONE:
                 return status
             pointer = rows.pointer_after_update(there, image, j, after, state)
-            store_i64(place, pointer)
-            keep_hash(index, place, image, j, state)
-            row = encoding.row_at(index, place)
+            store_i64(at, pointer)
+            keep_hash(index, at, image, j, state)
+            row = encoding.row_at(index, at)
             trace(state, j, there, pointer, row, row)
         else:
             put(index, entry, key, j, after, image, state)
@@ -67,40 +67,40 @@ def changes_by(encoding: ModuleType, rows: ModuleType) -> Any:
     def put(index, entry, key, j, after, image, state):
         pointer = rows.pointer_after_insert(image, after, state)
         encoding.put(index, entry, key, pointer, state)
-        place = encoding.pointer_place(index, entry)
-        keep_hash(index, place, image, j, state)
-        trace(state, j, NO_ROW, pointer, NO_ROW, encoding.row_at(index, place))
+        at = encoding.pointer_address(index, entry)
+        keep_hash(index, at, image, j, state)
+        trace(state, j, NO_ROW, pointer, NO_ROW, encoding.row_at(index, at))
         state.live += 1
 
     @always_inline
     def delete(index, key, j, state):
-        place = encoding.pointer_place(index, encoding.find(index, key))
-        pointer = rows.live_pointer(place, j, state)
+        at = encoding.pointer_address(index, encoding.find(index, key))
+        pointer = rows.live_pointer(at, j, state)
         if pointer < 0:
             return on_conflict(state, j, ROW_GONE, Status.MISSING)
-        remove(index, place, pointer, j, state)
+        remove(index, at, pointer, j, state)
         state.deleted += 1
         return Status.DONE
 
     @always_inline
-    def keep_hash(index, place, image, j, state):
+    def keep_hash(index, at, image, j, state):
         """Keep the hash of the image that a row is now, for the witness."""
         if state.witness:
-            encoding.set_hash(index, place, after_hash(image, j, state))
+            encoding.set_hash(index, at, after_hash(image, j, state))
 
     @always_inline
-    def ask_witness(index, place, pointer, j, state):
+    def ask_witness(index, at, pointer, j, state):
         """Compare the row that is found with its before-image, where a witness does."""
         if state.witness:
-            if is_disputed(encoding.hash_at(index, place), pointer, j, state):
+            if is_disputed(encoding.hash_at(index, at), pointer, j, state):
                 dispute(j, rows.held_pointer(pointer, state), state)
 
     @inline
-    def remove(index, place, pointer, j, state):
-        ask_witness(index, place, pointer, j, state)
+    def remove(index, at, pointer, j, state):
+        ask_witness(index, at, pointer, j, state)
         rows.release_row(pointer, state)
-        trace(state, j, pointer, NO_ROW, encoding.row_at(index, place), NO_ROW)
-        store_i64(place, DEAD)
+        trace(state, j, pointer, NO_ROW, encoding.row_at(index, at), NO_ROW)
+        store_i64(at, DEAD)
         state.live -= 1
 
     @always_inline
@@ -112,40 +112,40 @@ def changes_by(encoding: ModuleType, rows: ModuleType) -> Any:
             return Status.BUFFER_FULL
         if not old_in_range:
             return insert_moved_row(index, new_key, j, after, image, state) if new_in_range else Status.DONE
-        place = encoding.pointer_place(index, encoding.find(index, key))
-        pointer = rows.live_pointer(place, j, state)
+        at = encoding.pointer_address(index, encoding.find(index, key))
+        pointer = rows.live_pointer(at, j, state)
         if pointer < 0:
             return on_conflict(state, j, ROW_GONE, Status.MISSING)
         if not new_in_range:
-            remove(index, place, pointer, j, state)
+            remove(index, at, pointer, j, state)
         elif encoding.is_same(key, new_key):
-            ask_witness(index, place, pointer, j, state)
+            ask_witness(index, at, pointer, j, state)
             updated = rows.pointer_after_update(pointer, image, j, after, state)
-            store_i64(place, updated)
-            keep_hash(index, place, image, j, state)
-            row = encoding.row_at(index, place)
+            store_i64(at, updated)
+            keep_hash(index, at, image, j, state)
+            row = encoding.row_at(index, at)
             trace(state, j, pointer, updated, row, row)
         else:
-            return change_key(index, place, pointer, new_key, j, after, image, state)
+            return change_key(index, at, pointer, new_key, j, after, image, state)
         state.updated += 1
         return Status.DONE
 
     @inline
-    def change_key(index, place, pointer, new_key, j, after, image, state):
+    def change_key(index, at, pointer, new_key, j, after, image, state):
         """A row within the unit gets another key."""
         entry = encoding.find(index, new_key)
-        is_taken = rows.live_pointer(encoding.pointer_place(index, entry), j, state) >= 0
+        is_taken = rows.live_pointer(encoding.pointer_address(index, entry), j, state) >= 0
         if is_taken and state.noted:
             return on_conflict(state, j, 0, Status.DUPLICATE)
-        ask_witness(index, place, pointer, j, state)
+        ask_witness(index, at, pointer, j, state)
         updated = rows.pointer_after_update(pointer, image, j, after, state)
         if is_taken:
             return Status.DUPLICATE
         encoding.put(index, entry, new_key, updated, state)
-        store_i64(place, DEAD)
-        new_place = encoding.pointer_place(index, entry)
-        keep_hash(index, new_place, image, j, state)
-        trace(state, j, pointer, updated, encoding.row_at(index, place), encoding.row_at(index, new_place))
+        store_i64(at, DEAD)
+        new_at = encoding.pointer_address(index, entry)
+        keep_hash(index, new_at, image, j, state)
+        trace(state, j, pointer, updated, encoding.row_at(index, at), encoding.row_at(index, new_at))
         state.updated += 1
         return Status.DONE
 
@@ -155,7 +155,7 @@ def changes_by(encoding: ModuleType, rows: ModuleType) -> Any:
         if not is_whole(image, state):
             return Status.SPLIT_PARTIAL_IMAGE
         entry = encoding.find(index, key)
-        if rows.live_pointer(encoding.pointer_place(index, entry), j, state) >= 0:
+        if rows.live_pointer(encoding.pointer_address(index, entry), j, state) >= 0:
             return Status.DUPLICATE
         put(index, entry, key, j, after, image, state)
         return Status.DONE

@@ -43,12 +43,12 @@ class RowMultiset(UnitIndex[ChangeBatch]):
     @property
     def arrived(self) -> int:
         """The number of rows so far, including those of the base."""
-        return self._known("next_place")
+        return self._known("next_order")
 
     def begin_after(self, rows: int) -> None:
         """Set the number of rows elsewhere, which precede all others."""
         self.elsewhere = rows
-        self._describe(next_place=rows)
+        self._describe(next_order=rows)
 
     def holds_all(self, batch: ChangeBatch, layouts: ImageLayouts) -> bool:
         """Return whether the images of a batch hold a value of each column of the log: then equal bytes are equal
@@ -63,12 +63,12 @@ class RowMultiset(UnitIndex[ChangeBatch]):
                        image_lengths=address_of(batch.image_lengths))
         self._receive(batch, layouts)
 
-    def add(self, pointers: np.ndarray, lengths: np.ndarray, places: np.ndarray) -> None:
+    def add(self, pointers: np.ndarray, lengths: np.ndarray, orders: np.ndarray) -> None:
         """Put in rows that were elsewhere: pointers to their images, the bytes of these, and when the rows came."""
         rows = super().live + len(pointers)
         while rows > len(self._slots):
             self._grow(Status.INDEX_FULL)
-        m.put_rows(pointers, lengths.astype(np.int64), places, self.address)
+        m.put_rows(pointers, lengths.astype(np.int64), orders, self.address)
         self._set(live=rows)
         self.elsewhere -= len(pointers)
 
@@ -85,5 +85,5 @@ class RowMultiset(UnitIndex[ChangeBatch]):
         numbers (both int64[n])."""
         slots = self._slots[:self._known("slots_used")]
         slots = slots[slots["pointer"] >= 0]
-        order = np.argsort(slots["place"], kind="stable")
-        return slots["pointer"][order], slots["place"][order]
+        order = np.argsort(slots["order"], kind="stable")
+        return slots["pointer"][order], slots["order"][order]

@@ -29,11 +29,11 @@ from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, load_u
 from keysearch.records import struct
 
 SET, set_at, _ = struct("set", **dict.fromkeys((
-    "entries", "mask", "slots", "slot_room", "slots_used", "free_slot", "next_place", "before_images",
+    "entries", "mask", "slots", "slot_room", "slots_used", "free_slot", "next_order", "before_images",
     "before_lengths", "image_lengths", "hashes", "likely"), np.int64))
 """`before_images` … `image_lengths` are the addresses of the arrays of the batch at hand; of a block of its changes,
 `hashes` has those of both images of each, `likely` the rows that those of the before-images likely lead to."""
-SLOT, _, slot_at = struct("slot", pointer=np.int64, following=np.int64, place=np.int64, length=np.int64)
+SLOT, _, slot_at = struct("slot", pointer=np.int64, following=np.int64, order=np.int64, length=np.int64)
 """`following` is the next row whose image has the same hash; of the last one, the first; of a free one, the next free
 one."""
 ENTRY, entry_at, _ = struct("entry", hash=np.uint64, last=np.int64)
@@ -116,10 +116,10 @@ def link(entries, mask, slots, word, number):
         before = number
     else:
         before = last
-        if slot_at(slots, last).place > row.place:
-            while slot_at(slots, slot_at(slots, before).following).place < row.place:
+        if slot_at(slots, last).order > row.order:
+            while slot_at(slots, slot_at(slots, before).following).order < row.order:
                 before = slot_at(slots, before).following
-    if last < 0 or slot_at(slots, last).place < row.place:
+    if last < 0 or slot_at(slots, last).order < row.order:
         entry.last = number
     if before != number:
         row.following = slot_at(slots, before).following
@@ -145,7 +145,7 @@ def find_row(entries, mask, slots, word, image, length):
 
 @inline
 def unlink(entries, mask, slots, word, number, before):
-    """Take a row out from among those of its hash, given what `find_row` gave."""
+    """Take a row out from among those of its hash, given the result of `find_row`."""
     entry = entry_of(entries, mask, word)
     if before == number:
         free_entry(entries, mask, entry)
@@ -168,12 +168,12 @@ def take_slot(rows):
 
 
 @inline
-def put_row(rows, word, pointer, length, place):
+def put_row(rows, word, pointer, length, order):
     """A new row."""
     number, slots = take_slot(rows), rows.slots
     slot = slot_at(slots, number)
     slot.pointer = pointer
-    slot.place = place
+    slot.order = order
     slot.length = length
     link(rows.entries, np.uint64(rows.mask), slots, word, number)
 
@@ -232,8 +232,8 @@ def apply_change(rows, j, words, state):
     word, new_word = load_u64(words), load_u64(words + 8)
     after_length = np.int64(load_i32(rows.image_lengths + 4 * j))
     if before < 0:
-        put_row(rows, new_word, after, after_length, rows.next_place)
-        rows.next_place += 1
+        put_row(rows, new_word, after, after_length, rows.next_order)
+        rows.next_order += 1
         state.live += 1
         state.inserted += 1
         return Status.DONE
@@ -275,12 +275,12 @@ def apply_images(n, set_address, state_address):
 
 
 @kernel
-def put_rows(pointers, lengths, places, set_address):
+def put_rows(pointers, lengths, orders, set_address):
     """Add rows, given their images, their lengths and their ranks in the table's order (int64[n]); there must be
     room."""
     rows = set_at(set_address)
     for i in range(pointers.shape[0]):
-        put_row(rows, hash_image(pointers[i] & _ADDRESS, lengths[i]), pointers[i], lengths[i], places[i])
+        put_row(rows, hash_image(pointers[i] & _ADDRESS, lengths[i]), pointers[i], lengths[i], orders[i])
 
 
 @kernel

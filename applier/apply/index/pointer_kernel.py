@@ -190,7 +190,7 @@ def change_column_pointers(pointers, image, state):
 
 @inline
 def add_diff(previous, image, column, state):
-    """A pointer to a new node: the diff for this column in `image`, on top of what `previous` leads to."""
+    """Return a pointer to a new node: the diff for this column in `image`, on top of the value of `previous`."""
     number = state.diffs
     node = node_at(state.diff_nodes, number)
     node.previous = previous
@@ -202,8 +202,7 @@ def add_diff(previous, image, column, state):
 
 @inline
 def no_column_pointers_left(state):
-    """Return whether a change may need more column pointers than there is room for: one, and one for what a witness
-    keeps."""
+    """Return whether a change may need more column pointers than there is room for: one, and one for the witness."""
     if state.witness:
         return state.column_pointers_used + 1 >= state.column_pointers_room
     return state.free_column_pointers < 0 and state.column_pointers_used >= state.column_pointers_room
@@ -217,7 +216,7 @@ def copied_column_pointers(pointer, state):
     return copy
 
 
-# ---- what the kernels of an index do with the rows that it finds
+# ---- the effects of an index's kernels on the rows that it finds
 
 
 @always_inline

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class Status(IntEnum):
-    """DONE, or what needs room, or a finding in the data."""
+    """DONE, or the part that needs room, or a finding in the data."""
 
     DONE = 0
     INDEX_FULL = 1

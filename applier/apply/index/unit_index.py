@@ -43,7 +43,7 @@ class UnitIndex(ABC, Generic[Batch]):
     """State, column pointers, and continuing where a kernel ran out of room. A batch is given to an index (`prepare`,
     of each kind), applied (`run`) and recorded (`finish_batch`).
 
-    columns: of the table in the log. record: the type of what the kernels know of this kind of index. kernel: applies
+    columns: of the table in the log. record: the type of the kernels' record of this kind of index. kernel: applies
     changes, given how many, the addresses of the record and of the state. idempotent: the exec mode; `noted` then has
     the conflicts of the last batch.
     """
@@ -179,7 +179,7 @@ class UnitIndex(ABC, Generic[Batch]):
         self._set(next=0, n_noted=0)
 
     def finish_batch(self, batch: Batch) -> None:
-        """Keep what the next batch would overwrite."""
+        """Keep the data that the next batch would overwrite."""
         if self.column_pointers.diffs_in(batch.images):
             self.diffs.record_batch(self._get("diffs"), batch)
         if self.witness is not None:
@@ -211,7 +211,7 @@ class UnitIndex(ABC, Generic[Batch]):
 
     @abstractmethod
     def _grow(self, status: int) -> None:
-        """Make room for what `status` says is full."""
+        """Make room for the part that is full by `status`."""
 
 
 def growth(entries: int) -> int:

@@ -21,9 +21,9 @@ class BaseRows:
         """The rows of these numbers (int64[n], distinct): views of memory where they ascend and are neighbours."""
         if (np.diff(rows) < 0).any():
             order = np.argsort(rows)
-            places = np.empty(len(rows), np.int64)
-            places[order] = np.arange(len(rows))
-            return self.take(rows[order]).take(pa.array(places))
+            inverse = np.empty(len(rows), np.int64)
+            inverse[order] = np.arange(len(rows))
+            return self.take(rows[order]).take(pa.array(inverse))
         parts = []
         edges = np.searchsorted(rows, self._starts)
         for number in np.flatnonzero(np.diff(edges)):

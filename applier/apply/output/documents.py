@@ -103,7 +103,7 @@ class Documents:
             values = reader.buffers.columns[column].arrow(len(images))
             if values.null_count:
                 image = int(images[np.flatnonzero(values.is_null())[0]])
-                raise self._memory.placed(ArchiveError("a NULL that is marked as a JSON diff", errno=CORRUPT_EVENT),
+                raise self._memory.located(ArchiveError("a NULL that is marked as a JSON diff", errno=CORRUPT_EVENT),
                                           image, self._definition.full_name)
             parts.append(pa.concat_arrays([values, values.slice(0, 0)]))  # in memory of their own
         return pa.concat_arrays(parts)
@@ -115,13 +115,13 @@ class Documents:
         if self._failed_node is not None and self._failed_node <= node:
             return
         self._failed_node = node
-        place, row = self._nodes.place(node)
+        position, row = self._nodes.position(node)
         errno, what = explain(code)
         kind, hint = (ArchiveError, "the file is damaged; copy it again from the server") if errno == CORRUPT_EVENT \
             else (ReplayStopped, None)
         file, name = self._memory.file_of(int(self._nodes.images[node])), self._definition.columns[column].name
-        self.failure = kind(f"the JSON diff {diff} does not fit column {name}: {what}", file=file.uri, position=place,
-                            row=row, table=self._definition.full_name, errno=errno, hint=hint)
+        self.failure = kind(f"the JSON diff {diff} does not fit column {name}: {what}", file=file.uri,
+                            position=position, row=row, table=self._definition.full_name, errno=errno, hint=hint)
 
 
 def _shown(value: bytes, number: int) -> str:

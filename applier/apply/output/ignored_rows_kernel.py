@@ -4,7 +4,7 @@
 from keysearch.memory import kernel
 
 NO_VALUE = -1
-"""The group of a row whose key has a NULL: it is in nobody's way."""
+"""The group of a row whose key has a NULL: it conflicts with no row."""
 PLAIN, CLUSTERED, HASHED = range(3)
 """Kinds of keys, by when the server sees a duplicate: before it writes the row (a hash), in the index that it writes
 first, or in a later one."""

@@ -26,7 +26,7 @@ class BatchPart:
     n: int
     file: MappedFile
     kinds: np.ndarray
-    places: np.ndarray
+    positions: np.ndarray
     rows: np.ndarray
     times: np.ndarray
     before_rows: np.ndarray
@@ -91,7 +91,7 @@ class ImageDecoder:
         before, after = (self._read(which, images[images >= 0]) for which, images in enumerate(pointers))
         n_before, n_after = (int((images >= 0).sum()) for images in pointers)
         return BatchPart(
-            first=int(part[0]), n=len(part), file=batch.file, kinds=batch.kinds[part], places=batch.places[part],
+            first=int(part[0]), n=len(part), file=batch.file, kinds=batch.kinds[part], positions=batch.positions[part],
             rows=batch.rows[part], times=batch.times[part], before_rows=before_rows, after_rows=after_rows,
             images=pointers[1], before_images=pointers[0], before_lengths=batch.before_lengths[part],
             before_hashes=batch.before_hashes[part], after_hashes=batch.after_hashes[part], before=before, after=after,

@@ -48,7 +48,7 @@ class ImageMemory:
         """The file that an image lies in."""
         return self._files[int(self._numbers_of(np.array([pointer]))[0])]
 
-    def placed(self, error: ApplierError, pointer: int, table: str) -> ApplierError:
+    def located(self, error: ApplierError, pointer: int, table: str) -> ApplierError:
         """Return the error with the position of the image that it is about."""
         file = self.file_of(pointer)
         return error.at(file=file.uri, position=file.position_of(addresses_of(pointer)), table=table)

@@ -98,10 +98,10 @@ class StoredRows:
                 lows: Sequence[KeyValue]) -> np.ndarray:
         """In which of the ranges that begin at `low` and at each of `lows` keys are; -1 outside of all: int64[n]."""
         bounds = [*([] if low is None else [low]), *lows, *([] if high is None else [high])]
-        places = reached(keys, bounds) - (low is not None)
+        numbers = reached(keys, bounds) - (low is not None)
         if high is not None:
-            places[places > len(lows)] = -1
-        return places
+            numbers[numbers > len(lows)] = -1
+        return numbers
 
     def _rows(self, parts: Iterable[Part]) -> pa.Table:
         rows = [without_rows(self._schema)]
@@ -127,10 +127,10 @@ class ChangedUnit:
     def write(self, rows: Iterable[pa.Table]) -> tuple[MergedChanges, dict[str, dict[str, int]]]:
         """Write the rows that were added, which come in key order, if they are many. Returns the changes,
         and how many invalid dates the files have, by their paths and by column."""
-        place = self._spec.place
-        assert place is not None, "a unit without a place is not written"
+        target = self._spec.target
+        assert target is not None, "a unit without a target is not written"
         few, n_bytes, added = list[pa.Table](), 0, _Added(self._key, self._order, self._lows)
-        with table_writer(place.changes, self._spec.number, self._spec.definition) as writer:
+        with table_writer(target.changes, self._spec.number, self._spec.definition) as writer:
             for chunk in rows:
                 added.count(chunk)
                 few.append(chunk)

@@ -23,10 +23,10 @@ _FIRST_STEPS, _MOST_STEPS = 1 << 8, 1 << 13
 
 @dataclass(frozen=True)
 class Causes:
-    """Where changes of several tables are, in commit order: offsets of their events, rows in these, and what a
-    ChangeBatch has in `seqs`."""
+    """The locations of changes of several tables, in commit order: offsets of their events, rows in these, and `seqs`
+    of a ChangeBatch."""
 
-    places: np.ndarray
+    positions: np.ndarray
     rows: np.ndarray
     seqs: np.ndarray
 
@@ -56,7 +56,7 @@ class Steps:
     is none), and which of the table's units they are of."""
 
     changes: np.ndarray
-    places: np.ndarray
+    positions: np.ndarray
     rows: np.ndarray
     seqs: np.ndarray
     is_update: np.ndarray
@@ -105,16 +105,17 @@ def take_steps(units: Sequence[TracedUnit], batch: ChangeBatch | None, causes: C
         order = np.argsort(2 * traced["change"] + (traced["old"] < 0), kind="stable")
         traced, numbers = traced[order], numbers[order]
     changes, old, new = (np.ascontiguousarray(traced[name]) for name in ("change", "old", "new"))
-    places, seqs = np.empty((2, len(traced)), np.int64)
+    positions, seqs = np.empty((2, len(traced)), np.int64)
     rows, own = np.empty(len(traced), np.int32), changes >= 0
     is_update = (old >= 0) & (new >= 0)
     if batch is not None:
-        places[own], rows[own], seqs[own] = (array[changes[own]] for array in (batch.places, batch.rows, batch.seqs))
+        positions[own], rows[own], seqs[own] = (array[changes[own]] for array in (batch.positions, batch.rows,
+                                                                                                  batch.seqs))
         is_update[own] |= batch.kinds[changes[own]] == UPDATE
     made = -1 - changes[~own]
-    places[~own], rows[~own] = causes.places[made], causes.rows[made]
+    positions[~own], rows[~own] = causes.positions[made], causes.rows[made]
     seqs[~own] = causes.seqs[made] + 1 + _numbers_in_runs(made)
-    return Steps(changes, places, rows, seqs, is_update, old, new, numbers)
+    return Steps(changes, positions, rows, seqs, is_update, old, new, numbers)
 
 
 def _numbers_in_runs(values: np.ndarray) -> np.ndarray:
@@ -138,8 +139,8 @@ class StepReader:
         self._units, self._columns, self._n = units, columns, _FIRST_STEPS
 
     def read(self, steps: Steps) -> Iterator[ReadSteps]:
-        """The steps in their order. Raises ApplierError for a JSON diff that does not fit, and where a column's values
-        are numbers that nobody has yet."""
+        """The steps in their order. Raises ApplierError for a JSON diff that does not fit, and if a column's values are
+        numbers that are not known yet."""
         units = {number: self._units[number].traced_rows() for number in np.unique(steps.units).tolist()}
         first = 0
         while first < len(steps):
@@ -157,8 +158,8 @@ class StepReader:
             self._n = max(1, min(2 * self._n, WINDOW_BYTES // a_row, _MOST_STEPS))
 
     def _read(self, steps: Steps, units: Mapping[int, Rows]) -> ReadSteps | None:
-        """Steps with their rows, each read once, though it is what one step made and what the next one began with; None
-        where there are too many to be read at once."""
+        """Return steps with their rows; a row that one step made and the next one began with is read once. None if
+        there are too many to read at once."""
         before, after = np.empty(len(steps), np.int64), np.empty(len(steps), np.int64)
         parts, n = list[pa.Table](), 0
         for number, rows_of in units.items():

@@ -56,8 +56,8 @@ class LoggedColumns:
 class RowGatherer:
     """Turns pointers into record batches of a table's schema, or of some of its columns (`logged.stored`).
 
-    `base` holds the rows that pointers of layout 0 mean, `files` the memory that images lie in, in commit order,
-    `times` what `defaults` need of the events.
+    `base` holds the rows that pointers of layout 0 mean, `files` the memory of images, in commit order, `times` the
+    event times that `defaults` need.
     """
 
     def __init__(self, definition: TableDefinition, logged: LoggedColumns, layouts: ImageLayouts,
@@ -80,7 +80,7 @@ class RowGatherer:
             logged.stored.index(number): np.array([0, *(_made_in(layout, number, made_of, layouts.takes_generated)
                                                         for layout in layouts.known[1:])], np.uint8)
             for number, made_of in computed_of_images(definition).items() if number < len(logged.types)}
-        """By number in the schema, what `ExtraColumns.computed` takes for images of each layout."""
+        """By number in the schema, the argument of `ExtraColumns.computed` for images of each layout."""
 
     @property
     def zero_dates(self) -> int:
@@ -105,9 +105,9 @@ class RowGatherer:
         by_column = np.flatnonzero(ids == COLUMN_POINTERS_ID)
         for start in range(0, len(by_column), self._rows):
             at = by_column[start:start + self._rows]
-            places = self._places(pointers[at])
-            first = places[:, 0]
-            found[at] = np.where((places == first[:, None]).all(axis=1) & (layouts_of(first) == 0), first, -1)
+            by_column = self._pointers_by_column(pointers[at])
+            first = by_column[:, 0]
+            found[at] = np.where((by_column == first[:, None]).all(axis=1) & (layouts_of(first) == 0), first, -1)
         return found
 
     def columns_at(self, pointers: np.ndarray, columns: tuple[int, ...]) -> pa.Table:
@@ -118,7 +118,8 @@ class RowGatherer:
         def picked(some: np.ndarray) -> pa.Table:
             if not self._computed.keys().isdisjoint(numbers):
                 return self._chunk_by_column(some).select(schema.names)
-            return pa.Table.from_arrays(self._columns(self._places(some)[:, numbers], numbers), schema=schema)
+            pointers_here = self._pointers_by_column(some)[:, numbers]
+            return pa.Table.from_arrays(self._columns(pointers_here, numbers), schema=schema)
 
         return pa.concat_tables([without_rows(schema), *self._in_chunks(pointers, picked)])
 
@@ -166,10 +167,10 @@ class RowGatherer:
         rows = pa.Table.from_arrays(columns, schema=self.schema)
         return self._extra.computed(rows, self._made_by(dict.fromkeys(self._computed, pointers)))
 
-    def _made_by(self, places: dict[int, np.ndarray]) -> dict[str, np.ndarray]:
+    def _made_by(self, by_column: dict[int, np.ndarray]) -> dict[str, np.ndarray]:
         """The pointers of generated columns by their number in the schema, as `ExtraColumns.computed` takes them."""
         found = {}
-        for column, pointers in places.items():
+        for column, pointers in by_column.items():
             ids = layouts_of(pointers)
             kinds = self._computed[column][np.where((ids < 0) | (ids == DIFF_ID), 0, ids)]
             kinds[pointers == COMPUTED] = UNKNOWN
@@ -191,43 +192,43 @@ class RowGatherer:
         picks[in_base], picks[~in_base] = np.arange(n_base), np.arange(n_base, len(pointers))
         return [_take([*rows.chunks, decoded], picks) for rows, decoded in zip(base, images, strict=True)]
 
-    def _places(self, pointers: np.ndarray) -> np.ndarray:
+    def _pointers_by_column(self, pointers: np.ndarray) -> np.ndarray:
         """Where each column is of the rows that pointers lead to: int64[n, columns of the snapshot]."""
-        places: np.ndarray = self._column_pointers.by_column(pointers)[:, self._logged.stored]
-        return places
+        by_column: np.ndarray = self._column_pointers.by_column(pointers)[:, self._logged.stored]
+        return by_column
 
     def _chunk_by_column(self, pointers: np.ndarray) -> pa.Table:
         """Return a chunk of rows whose columns have different sources. If all logged columns have one source and the
         others another one, as full images make them, only the others are picked one by one."""
-        places = self._places(pointers)
+        by_column = self._pointers_by_column(pointers)
         n_logged = sum(number < len(self._logged.types) for number in self._logged.stored)
         columns = range(len(self.schema))
-        made = self._made_by({column: places[:, column] for column in self._computed})
-        if n_logged < len(columns) and self._are_rows(places[:, :n_logged]):
-            together = self._columns_of_rows(places[:, 0], columns[:n_logged])
-            parts = [*together, *self._columns(places[:, n_logged:], columns[n_logged:])]
+        made = self._made_by({column: by_column[:, column] for column in self._computed})
+        if n_logged < len(columns) and self._are_rows(by_column[:, :n_logged]):
+            together = self._columns_of_rows(by_column[:, 0], columns[:n_logged])
+            parts = [*together, *self._columns(by_column[:, n_logged:], columns[n_logged:])]
         else:
-            parts = self._columns(places, columns)
+            parts = self._columns(by_column, columns)
         return self._extra.computed(pa.Table.from_arrays(parts, schema=self.schema), made)
 
-    def _are_rows(self, places: np.ndarray) -> bool:
+    def _are_rows(self, by_column: np.ndarray) -> bool:
         """Return whether each row's columns (int64[n, columns]) are from one image or row of the base, these
         ascending."""
-        first = places[:, 0]
+        first = by_column[:, 0]
         kinds = layouts_of(first)
-        return bool((places == first[:, None]).all() and (np.diff(first[kinds == 0]) > 0).all()
+        return bool((by_column == first[:, None]).all() and (np.diff(first[kinds == 0]) > 0).all()
                     and not (kinds == DIFF_ID).any())
 
-    def _columns(self, places: np.ndarray, columns: Sequence[int]) -> list[pa.Array]:
+    def _columns(self, by_column: np.ndarray, columns: Sequence[int]) -> list[pa.Array]:
         """The values of some columns (by number in the schema), given a pointer for each (int64[n, columns], which is
         changed): each image is decoded once, columns pick, and then documents get their diffs."""
-        chains = [self._documents.unwind(places[:, c]) for c in range(len(columns))]
-        if (none := places == COMPUTED).any():  # any value of the row will do
-            places = np.where(none, places.max(axis=1, keepdims=True), places)
-        distinct, which = np.unique(places, return_inverse=True)
-        which = which.reshape(places.shape)
+        chains = [self._documents.unwind(by_column[:, c]) for c in range(len(columns))]
+        if (none := by_column == COMPUTED).any():  # any value of the row will do
+            by_column = np.where(none, by_column.max(axis=1, keepdims=True), by_column)
+        distinct, which = np.unique(by_column, return_inverse=True)
+        which = which.reshape(by_column.shape)
         n_base = int(np.searchsorted(distinct, pointers_to(1, 0)))
-        if len(distinct) > 4 * self._rows and len(places) > 1:
+        if len(distinct) > 4 * self._rows and len(by_column) > 1:
             raise ChunkTooLarge
         picked = np.zeros((len(distinct), len(columns)), np.bool_)
         np.put_along_axis(picked, which, True, axis=0)
@@ -238,7 +239,7 @@ class RowGatherer:
             for part, array in zip(parts, self._decode(distinct[chunk], columns, picked[chunk]), strict=True):
                 part.append(array)
             longest = max(sum(array.nbytes for array in part) for part in parts)
-            if len(places) > 1 and longest > image_reader.CHUNK_BYTES:
+            if len(by_column) > 1 and longest > image_reader.CHUNK_BYTES:
                 raise ChunkTooLarge
         arrays = [_take(part, which[:, c]) for c, part in enumerate(parts)]
         return [array if chain is None else self._documents.applied(self._logged.stored[column], array, chain)
@@ -262,7 +263,7 @@ class RowGatherer:
                     for c, column in enumerate(columns)]
         except ApplierError as error:
             if len(pointers) == 1:
-                raise self._placed(error, int(pointers[0])) from error
+                raise self._located(error, int(pointers[0])) from error
             middle = len(pointers) // 2
             for half in (slice(None, middle), slice(middle, None)):
                 self._decode(pointers[half], columns, None if picked is None else picked[half])
@@ -270,11 +271,11 @@ class RowGatherer:
         except pa.ArrowCapacityError as error:
             if len(pointers) == 1:
                 too_long = UnsupportedEvent(f"a value of more than 2 GiB: {error}")
-                raise self._placed(too_long, int(pointers[0])) from error
+                raise self._located(too_long, int(pointers[0])) from error
             raise ChunkTooLarge from error
 
-    def _placed(self, error: ApplierError, pointer: int) -> ApplierError:
-        return self._reader.memory.placed(error, pointer, self._definition.full_name)
+    def _located(self, error: ApplierError, pointer: int) -> ApplierError:
+        return self._reader.memory.located(error, pointer, self._definition.full_name)
 
     def _finished(self, column: int, pointers: np.ndarray, picked: np.ndarray | None) -> pa.Array:
         number, rows = self._logged.stored[column], len(pointers)

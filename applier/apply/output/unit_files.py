@@ -29,23 +29,23 @@ class Written:
     zero_dates: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
 
 
-def write_unit(place: TableTarget, unit: int, definition: TableDefinition, rows: Iterable[pa.Table]) -> Written:
+def write_unit(target: TableTarget, unit: int, definition: TableDefinition, rows: Iterable[pa.Table]) -> Written:
     """Write the rows of a unit of a table, which come in the order of its key; `unit` is its number."""
     if definition.versioning is None:
-        with table_writer(place, unit, definition) as writer:
+        with table_writer(target, unit, definition) as writer:
             for chunk in rows:
                 writer.write(chunk)
             return Written(tuple(writer.close()), (), writer.zero_dates)
-    with table_writer(place, unit, definition.shown) as now, table_writer(place.history, unit, definition) as ever:
+    with table_writer(target, unit, definition.shown) as now, table_writer(target.history, unit, definition) as ever:
         for chunk in rows:
             ever.write(chunk)
             now.write(rows_shown(chunk, definition))
         return Written(tuple(now.close()), tuple(ever.close()), now.zero_dates | ever.zero_dates)
 
 
-def table_writer(place: TableTarget, unit: int, definition: TableDefinition) -> TableWriter:
+def table_writer(target: TableTarget, unit: int, definition: TableDefinition) -> TableWriter:
     """For rows of the table in the order of its key; `unit` is its number among the table's."""
     key = table_key(definition)
     names, form, rules = (key.names, key.form, key.rules) if key else ((), None, ())
-    return TableWriter(place, unit=unit, schema=table_schema(definition), key=names, key_kind=form, key_rules=rules,
+    return TableWriter(target, unit=unit, schema=table_schema(definition), key=names, key_kind=form, key_rules=rules,
                        columns=StoredColumns.of(definition, names))

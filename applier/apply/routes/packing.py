@@ -1,4 +1,4 @@
-"""Rows, packed column by column for many receivers at once, and unpacked: what a payload is made of.
+"""Rows, packed column by column for many receivers at once, and unpacked: the contents of a payload.
 
     int32       number of rows, one or more
     int32       length of the header
@@ -37,7 +37,7 @@ class Rows:
 
     @property
     def n_bytes(self) -> int:
-        """About what they take."""
+        """Their approximate size."""
         return int(sum(column.nbytes for column in self.columns) + self.lengths.sum())
 
 

@@ -41,7 +41,7 @@ def apply_in_parts(unit: UnitSpec, payloads: Sequence[pa.Buffer], apply: Apply) 
     outcomes = []
     for low, high in pairwise([unit.search.low, *bounds, unit.search.high]):
         outcomes.append(apply(_part(unit, low, high), payloads))
-        gc.collect()  # what a part has made refers to one another
+        gc.collect()  # the objects of a part refer to one another
     outcome = outcome_of(outcomes)
     return Applied(results=(_as_one(outcome.results),)) if isinstance(outcome, Applied) else outcome
 

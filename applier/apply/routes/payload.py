@@ -1,7 +1,7 @@
 """Changes on their way through a shuffle, in the order of commit, for one unit (EV-MAT): a payload (packing) of
 
     kind         uint8     0 insert, 1 update, 2 delete
-    place        int64     offset in the file of the rows event
+    position     int64     offset in the file of the rows event
     row          int32     number of the row in the event, from 0
     time         uint32    when the event was made, in seconds since 1970
     layout       int32     the columns of the after-image: a number in the header's list of layouts
@@ -70,7 +70,7 @@ def rows_to_send(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array], 
     kinds = batch.kinds[picks]
     inserts, deletes = kinds == INSERT, kinds == DELETE
     pointers, lengths = batch.images[picks], batch.image_lengths[picks]
-    columns = [pa.array(kinds), pa.array(batch.places[picks]), pa.array(batch.rows[picks]),
+    columns = [pa.array(kinds), pa.array(batch.positions[picks]), pa.array(batch.rows[picks]),
                pa.array(batch.times[picks]), pa.array(layouts_of(pointers).astype(np.int32)),
                *_of_images(before, batch.before_rows[picks], inserts),
                *_of_images(after, batch.after_rows[picks], deletes)]
@@ -91,7 +91,7 @@ def _of_images(columns: list[pa.Array], rows: np.ndarray, without: np.ndarray) -
 
 
 def _with_images(columns: list[pa.Array], pointers: np.ndarray, lengths: np.ndarray, without: np.ndarray) -> Rows:
-    """The rows with copies of their images: what these lie in may be gone when they are sent."""
+    """Return the rows with copies of their images, whose memory may be gone when they are sent."""
     room = np.where(without, 0, np.maximum(lengths, 1)).astype(np.int64)
     ends = np.cumsum(room)
     data = np.zeros(int(ends[-1]), np.uint8)
@@ -182,7 +182,7 @@ class ArrivedBatch:
         self.memory = [_memory_of(header.uri, payload, partial(Unpacked, types, [payload], [count], header_bytes))
                        for payload, count in zip(payloads, counts, strict=True)]
         self.file: MappedFile = self.memory[0]
-        self.kinds, self.places, self.rows, self.times, local = map(np.asarray, columns[:_N])
+        self.kinds, self.positions, self.rows, self.times, local = map(np.asarray, columns[:_N])
         self.key_columns = keys_of(columns, header.before_images)
         numbers = np.arange(self.n, dtype=np.int32)
         self.before_rows = np.where(self.kinds == INSERT, np.int32(-1), numbers)

@@ -107,10 +107,10 @@ class _SplitTable:
         if not batch.n:
             return
         before, after = keys.columns(batch)
-        places, changes = self._dealt(batch, before, after)
+        unit_numbers, changes = self._dealt(batch, before, after)
         sent = rows_to_send(batch, changes, before, after, before_images=self._sends_before_images)
         self.held_bytes += sent.n_bytes
-        self._held.append((places, sent))
+        self._held.append((unit_numbers, sent))
 
     def _dealt(self, batch: ChangeBatch, before: list[pa.Array],
                after: list[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
@@ -123,10 +123,10 @@ class _SplitTable:
         moves = np.flatnonzero((left >= 0) & (entered >= 0) & (left != entered))
         if not len(moves):
             return stays, np.arange(batch.n)
-        places = np.concatenate([stays, entered[moves]])
+        unit_numbers = np.concatenate([stays, entered[moves]])
         changes = np.concatenate([np.arange(batch.n), moves])
         order = np.argsort(changes, kind="stable")
-        return places[order], changes[order]
+        return unit_numbers[order], changes[order]
 
     def _unit_of(self, columns: list[pa.Array], rows: np.ndarray) -> np.ndarray:
         """The unit of each change's key, given the keys by image row; -1 where a change has no such image."""
@@ -139,9 +139,9 @@ class _SplitTable:
             return
         header = to_header(self.uri, self._reading.table_map.body, self._reading.layouts, self._units[0].version,
                            before_images=self._sends_before_images)
-        places, rows = (list(parts) for parts in zip(*self._held, strict=True))
+        unit_numbers, rows = (list(parts) for parts in zip(*self._held, strict=True))
         self._held, self.held_bytes = [], 0
-        for receivers, payloads in packed(rows, np.concatenate(places), header, PAYLOAD_BYTES):
+        for receivers, payloads in packed(rows, np.concatenate(unit_numbers), header, PAYLOAD_BYTES):
             yield self._numbers[receivers], payloads
 
 
@@ -164,7 +164,7 @@ def _applied(unit: UnitSpec, payloads: Iterable[pa.Buffer]) -> TaskOutcome:
 
 
 class _ArrivingVersion:
-    """One version of a unit's table: what its payloads are applied with."""
+    """One version of a unit's table: how its payloads are applied."""
 
     def __init__(self, applier: UnitApplier, key: TableKey):
         spec, self._applier = applier.spec, applier

@@ -157,7 +157,7 @@ class IntKeys(ChangeKeys[np.ndarray]):
             return keys, None
         absent, missing = absent_flags(buffer.absent_rows(n)), np.asarray(buffer.arrow(n).is_null())
         if after and absent is not None and not (missing & ~(absent & (rows_before(batch) >= 0))).any():
-            return keys, absent  # an update keeps what it leaves out (DEF-R2)
+            return keys, absent  # an update keeps omitted columns (DEF-R2)
         made = pa.nulls(n, arrow_type(self._definition.columns[column].type))
         made = self._replaced(batch, column, made, absent, after, missing)
         keys[missing] = int_key(made.fill_null(0))[missing]
@@ -202,7 +202,7 @@ def _images(batch: ChangeBatch, after: bool) -> tuple[ImageBuffers, int]:
 def at_change(error: AnyError, batch: Changes, rows: np.ndarray, lacking: np.ndarray) -> AnyError:
     """Return the error with the position of the first change whose image (its row in `rows`) is `lacking`."""
     change = np.flatnonzero((rows >= 0) & lacking[rows])[0]
-    error.at(file=batch.file.uri, position=int(batch.places[change]))
+    error.at(file=batch.file.uri, position=int(batch.positions[change]))
     return error
 
 

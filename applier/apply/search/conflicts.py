@@ -72,7 +72,7 @@ def conflict_rows(table: str, batch: Changes, noted: np.ndarray, told: ConflictT
         keys[picks] = told.key_name(unique)
         values[picks] = told.texts(images[picks], not gone, unique)
     return pa.Table.from_arrays([
-        pa.repeat(table, len(noted)), pa.repeat(batch.file.uri, len(noted)), pa.array(batch.places[changes]),
+        pa.repeat(table, len(noted)), pa.repeat(batch.file.uri, len(noted)), pa.array(batch.positions[changes]),
         pa.array(batch.rows[changes]), pa.array([_OPERATIONS[kind] for kind in batch.kinds[changes].tolist()]),
         pa.array([MISSING if gone else DUPLICATE for gone in missing]),
         pa.array(keys, pa.string()), pa.array(values, pa.string())], schema=CONFLICTS)

@@ -30,7 +30,7 @@ class KeySearch(IndexSearch[KeyedChanges[Any]]):
     index: KeyIndex[Any]
 
     kernels: Mapping[str, Kernel] = {"int": apply_ints, "bytes": apply_bytes}
-    """By the form of the key: what applies changes."""
+    """The kernel that applies changes, by the form of the key."""
 
     def __init__(self, spec: UnitSpec, rows: KeyRange):
         self._key, self._table, form = rows.key, spec.definition.full_name, rows.key.form

@@ -101,16 +101,16 @@ class MultisetSearch(UnitSearch[ImageChanges]):
     def _bring(self, batch: ChangeBatch, changes: np.ndarray, reader: RowKeys, decoder: ImageDecoder) -> None:
         """Have rows of the base, as many as there are, that equal the before-images of these changes, as images."""
         for numbers, buffers in decoder.befores(batch, changes):
-            places = self._store.index.take(self._search, reader.of_whole_images(buffers, len(numbers)), len(numbers))
-            numbers, places = numbers[places >= 0], places[places >= 0]
-            self._images.add(batch.before_images[numbers], batch.before_lengths[numbers], places)
+            orders = self._store.index.take(self._search, reader.of_whole_images(buffers, len(numbers)), len(numbers))
+            numbers, orders = numbers[orders >= 0], orders[orders >= 0]
+            self._images.add(batch.before_images[numbers], batch.before_lengths[numbers], orders)
 
     def _switch_to_value_comparison(self) -> None:
         """Have all rows in the store."""
-        store, (pointers, places), start = self._store.index, self._images.rows(), 0
+        store, (pointers, orders), start = self._store.index, self._images.rows(), 0
         for rows in self._gatherer(self._images).batches(pointers):
             part = slice(start, start + rows.num_rows)
-            store.add(self._store.parts.of_rows(rows), pointers[part], places[part])
+            store.add(self._store.parts.of_rows(rows), pointers[part], orders[part])
             start = part.stop
         store.go_on_after(self._images.arrived, self._images.inserted, self._images.updated, self._images.deleted)
         store.diffs.count_as(self.index.diffs)
@@ -149,11 +149,11 @@ class MultisetSearch(UnitSearch[ImageChanges]):
     def pointers(self) -> np.ndarray:
         if self.index is not self._images:
             return self._store.pointers()
-        pointers, places = self._images.rows()
+        pointers, orders = self._images.rows()
         if not self._store.index.live:
             return pointers
         others = self._store.pointers()
-        order = np.argsort(np.concatenate([self._store.index.arrivals, places]), kind="stable")
+        order = np.argsort(np.concatenate([self._store.index.arrivals, orders]), kind="stable")
         return np.concatenate([others, pointers])[order]
 
     def suppressed_conflicts(self, table: str, changes: ImageChanges) -> list[pa.Table]:

@@ -1,8 +1,8 @@
 """By which parts of its rows a table is searched, and how a before-image finds its row (FIND).
 
-A part is what a row store keeps of a column: the whole value, or the prefix that a key compares. A table whose
-before-images always have a unique key keeps only its keys' parts. If rows are found by content (by a key that is not
-unique, or by a scan), every stored column is one.
+A part is the portion of a column that a row store keeps: the whole value, or the prefix that a key compares. A table
+whose before-images always have a unique key keeps only its keys' parts. If rows are found by content (by a key that is
+not unique, or by a scan), every stored column is one.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ class RowAccess:
         return tuple(sorted(self._made_of & set(self.stored)))
 
     def searches(self, batch: DecodedChanges, logged: int) -> tuple[np.ndarray, list[Search]]:
-        """How the rows of a batch's before-images are found: (int64 by row of the before-images, what it numbers).
-        logged: how many columns the log's images may have."""
+        """Return how the rows of a batch's before-images are found: (int64 by row of the before-images, the searches
+        that it numbers). logged: how many columns the log's images may have."""
         here = [column for column in self.stored if column < logged and column in batch.before.columns]
         absent = {column: flags.to_numpy(zero_copy_only=False) for column in here
                   if (flags := batch.before.columns[column].absent_rows(batch.n_before)) is not None}

@@ -23,8 +23,8 @@ from applier.columns.values import finish_column
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StoredChanges:
     """Changes of a table with a row store: the parts of both images, by which of `searches` (int64, by row of the
-    before-images) each row is found, what after-images await of the rows that are found (None: nothing), and what they
-    are searched by, for people."""
+    before-images) each row is found, the values that after-images await from the rows that are found (None: none), and
+    the searched keys, for people."""
 
     batch: DecodedChanges
     before: list[EncodedRowPart]
@@ -81,9 +81,9 @@ class RowKeys:
                                    lambda: times_of(batch, batch.after_rows, batch.n_after))
 
     def _documents(self, batch: DecodedChanges) -> dict[int, pa.Array]:
-        """The values of JSON columns with diffs, by row of the after-images: what the diffs make of the before-image's
-        document. Rows are found by their documents only where before-images have them: nobody looks for
-        UNKNOWN_DOCUMENT."""
+        """The values of JSON columns with diffs, by row of the after-images: the before-image's document after the
+        diffs. Rows are found by their documents only if before-images have them: UNKNOWN_DOCUMENT is never searched
+        for."""
         numbers, found = layouts_of(batch.images), {}
         present = np.unique(numbers[batch.after_rows >= 0])
         for column in sorted({c for number in present for c in self._layouts.known[number].diffs}):

@@ -55,19 +55,19 @@ class RowPartEncoder(RowAccess):
     def of_after_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
                         inserted: np.ndarray, computes_omitted: np.ndarray, takes_generated: bool,
                         documents: dict[int, pa.Array],
-                        placed: Callable[[SchemaError, np.ndarray], SchemaError],
+                        located: Callable[[SchemaError, np.ndarray], SchemaError],
                         ) -> tuple[list[EncodedRowPart], AwaitedImages | None]:
         """The parts of the first `rows` after-images of a batch, and the values that some await from the rows that are
         found. `computes_omitted` (bool[rows]) marks images whose missing generated columns a replica computes;
         `takes_generated` says whether a generated column takes the image's value. `documents` has the values of JSON
-        columns with diffs. `placed` gives an error about some images (bool[rows]) its position."""
+        columns with diffs. `located` gives an error about some images (bool[rows]) its position."""
         finished = self._all_finished(images, rows, table_map, seconds, documents)
         made: dict[int, Completed] = {}
         after = AfterImages(self.definition, self._defaults, inserted, computes_omitted, takes_generated, seconds,
                             finished)
         for column, keys in self.generated.items() if rows else ():
             try:
-                made[column] = after.completed(column, placed)
+                made[column] = after.completed(column, located)
             except SchemaError as error:
                 raise error.at(key=keys) from None
         inputs = [self.made_input(part, made[part.column]) if part.column in made else one

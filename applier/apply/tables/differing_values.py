@@ -22,10 +22,10 @@ _SHOWN = 80
 
 @dataclass(frozen=True)
 class LoggedImages:
-    """Images of a file's events, by number: `places` has the offsets of the events, `rows` the rows in them."""
+    """Images of a file's events, by number: `positions` has the offsets of the events, `rows` the rows in them."""
 
     uri: str
-    places: np.ndarray
+    positions: np.ndarray
     rows: np.ndarray
 
 
@@ -55,15 +55,15 @@ class Differences:
             return None
         row, count = int(np.argmax(differing)), int(differing.sum())
         known, first = self._found.get(column), int(numbers[row])
-        place, in_event = int(images.places[first]), int(images.rows[first])
+        position, in_event = int(images.positions[first]), int(images.rows[first])
         if known is not None:
-            is_later = known.file != images.uri or (known.position, known.row) <= (place, in_event)
+            is_later = known.file != images.uri or (known.position, known.row) <= (position, in_event)
             if is_later:  # files come one after another
                 self._found[column] = replace(known, count=known.count + count)
                 return differing
             count += known.count
         self._found[column] = Difference(
-            table=self._table, column=column, count=count, file=images.uri, position=place, row=in_event,
+            table=self._table, column=column, count=count, file=images.uri, position=position, row=in_event,
             key=self._key_text(rows, row), logged=_shown(logged, row), held=_shown(held, row), computed=self._computed)
         return differing
 

@@ -65,7 +65,7 @@ class GeneratedWitness:
         chosen = there[(order < _FIRST) | (order % _ONE_IN == 0)]
         chosen = chosen[are_here(chosen)]
         if len(chosen):
-            self._waiting.append((LoggedImages(batch.file.uri, batch.places[chosen], batch.rows[chosen]),
+            self._waiting.append((LoggedImages(batch.file.uri, batch.positions[chosen], batch.rows[chosen]),
                                   batch.images[chosen]))
 
     def compare(self, reading: TableReading) -> None:
@@ -73,7 +73,7 @@ class GeneratedWitness:
         waiting, self._waiting = self._waiting, []
         for uri, batches in groupby(waiting, key=lambda waiting: waiting[0].uri):
             parts = [*batches]
-            images = LoggedImages(uri, np.concatenate([images.places for images, _ in parts]),
+            images = LoggedImages(uri, np.concatenate([images.positions for images, _ in parts]),
                                   np.concatenate([images.rows for images, _ in parts]))
             pointers = np.concatenate([pointers for _, pointers in parts])
             numbers = layouts_of(pointers)
@@ -86,7 +86,7 @@ class GeneratedWitness:
 
     def _compare(self, images: LoggedImages, pointers: np.ndarray, which: np.ndarray, columns: list[int],
                  present: set[int], reading: TableReading) -> None:
-        """Compare columns in the images `which` (int64[n]), whose layout has them and what they are made of."""
+        """Compare columns in the images `which` (int64[n]), whose layout has them and their sources."""
         definition, table_map = self._definition, reading.table_map
         wanted = present.intersection(*[{*columns, *(number for column in columns for number in self._made_of[column]),
                                          *map(definition.column_index, self.differences.key_columns)}])
@@ -108,7 +108,7 @@ class GeneratedWitness:
             try:
                 computed = generated_column(column, definition, rows.column, len(which))
             except ApplierError:
-                continue  # of some values it is unknown what a server computes
+                continue  # for some values the server's result is unknown
             computed = pa.chunked_array([computed]) if isinstance(computed, pa.Array) else computed
             for mode in _UNTOLD:
                 if differing_values(rows.column(column.name), computed) is not None:

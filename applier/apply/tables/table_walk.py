@@ -24,7 +24,7 @@ StepsTaker = Callable[[Sequence[UnitApplier], ChangeBatch | None, Causes], None]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BoundTable:
-    """A table as a reader of the log has it: how its rows are read, and what of them, into the batch of `binding`,
+    """A table as a reader of the log has it: how its rows are read, and which columns, into the batch of `binding`,
     None while nothing is read."""
 
     reading: TableReading
@@ -93,7 +93,7 @@ class TableWalk:
         self.hand_over_steps(batch)
 
     def trace(self, take: StepsTaker, *, keeping: bool = False) -> None:
-        """Have `take` called after each batch, for what that did to rows; to be asked for before the first one. With
+        """Have `take` called after each batch, with its effects on rows; call this before the first one. With
         `keeping`, rows stay known when they continued to the table's next version."""
         self._steps_to = take
         for unit in self.units:
@@ -128,7 +128,7 @@ class TableWalk:
         self._closed -= concerned
         if not self._closed:
             self._ranges = None
-        return [self.units[place] for place in sorted(concerned)]
+        return [self.units[number] for number in sorted(concerned)]
 
 
 def _ranges(units: tuple[UnitSpec, ...]) -> UnitRanges | None:

@@ -38,7 +38,7 @@ class TracedRows:
         """The JSON diffs that pointers of columns lead to."""
         return DiffNodes() if self._index is None else self._index.diffs
 
-    def places(self, pointers: np.ndarray) -> np.ndarray:
+    def by_column(self, pointers: np.ndarray) -> np.ndarray:
         """Where each column is of the rows that pointers lead to, by its number in the log: int64[n, columns]."""
         if self._index is None:
             return np.repeat(pointers[:, None], len(self._definition.columns), axis=1)
@@ -46,7 +46,7 @@ class TracedRows:
 
     def at(self, pointers: np.ndarray, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Some stored columns of the rows that pointers lead to, in their order, some thousand at a time. Raises
-        ApplierError for a JSON diff that does not fit, and where a column's values are numbers that nobody has yet."""
+        ApplierError for a JSON diff that does not fit, and if a column's values are numbers that are not known yet."""
         if self._index is None:
             base = BaseRows(self._memory.base.select(columns))
             for start in range(0, len(pointers), CHUNK_ROWS):

@@ -98,8 +98,8 @@ class UnitApplier(UnitLink):
             return PlanAgain(tables=frozenset([table]))
         what, errno = ("duplicate entry: a row with this key already exists", DUPLICATE_KEY) if conflict.duplicate \
             else ("can't find record: the row to update or delete does not exist", KEY_NOT_FOUND)
-        place, row = int(batch.places[conflict.change]), int(batch.rows[conflict.change])
-        return Refused(errors=(ReplayStopped(what, file=batch.file.uri, position=place, row=row, errno=errno,
+        position, row = int(batch.positions[conflict.change]), int(batch.rows[conflict.change])
+        return Refused(errors=(ReplayStopped(what, file=batch.file.uri, position=position, row=row, errno=errno,
                                              table=table, key=conflict.key),))
 
     @contextmanager
@@ -121,7 +121,7 @@ class UnitApplier(UnitLink):
             self._count_diffs(self.search)
         if self._events is not None:  # they look at the first batch before it is taken, and watch the existing rows
             self.open()
-        number_in_key = ExtraColumns(self.spec.definition, self._memory.n_logged).place_in_key
+        number_in_key = ExtraColumns(self.spec.definition, self._memory.n_logged).number_in_key
         if number_in_key is not None:
             self.store.order_by_arrival(number_in_key)
 
@@ -224,7 +224,7 @@ class UnitApplier(UnitLink):
             if not self.is_stopped:
                 self.by_foreign_keys = search.end()
 
-    # ---- what before-images say of rows
+    # ---- the comparison of before-images with rows
 
     def compare_images(self) -> None:
         """Compare the before-images that wait with their rows, before these are lost."""
@@ -241,11 +241,11 @@ class UnitApplier(UnitLink):
         by_search = self.search.agreed_by_search
         return together([self._witness.result, Witnessed(by_search, by_search)])
 
-    # ---- what changes do to rows
+    # ---- the effects of changes on rows
 
     def trace(self, *, keeping: bool = False) -> None:
-        """Keep what changes do to rows, for `take_steps`; to be asked for before the first one. With `keeping`,
-        pointers stay good when the rows that are left continued to the table's next version."""
+        """Keep the effects of changes on rows, for `take_steps`; call this before the first one. With `keeping`,
+        pointers stay valid when the remaining rows pass to the table's next version."""
         self._is_traced, self._keeps_rows = True, keeping
 
     def take_steps(self) -> np.ndarray:
@@ -301,13 +301,13 @@ class UnitApplier(UnitLink):
         yield from self._numbered(gatherer.batches(pointers))
         self.zero_dates, self.failed_diff = gatherer.zero_dates, gatherer.failed_diff()
 
-    def write(self, place: TableTarget) -> Written:
+    def write(self, target: TableTarget) -> Written:
         """Write the remaining rows, or, beside existing files, the changes to their rows (`merged`)."""
         key, stored, search, number = self.spec.key, self._stored, self.search, self.spec.number
         if stored is None or search is None or key is None:
-            return write_unit(place, number, self.spec.definition, self.rows())
+            return write_unit(target, number, self.spec.definition, self.rows())
         if ExtraColumns(self.spec.definition, self._memory.n_logged).changes_rows:
-            return write_unit(place, number, self.spec.definition, self.rows())
+            return write_unit(target, number, self.spec.definition, self.rows())
         index, n_base = search.index, self._memory.base.num_rows
         moved = abs(index.live - n_base - index.inserted + index.deleted)  # between units: these do not count it
         if not is_small(self.spec.base_files, index.inserted + 2 * index.updated + index.deleted + moved):
@@ -324,7 +324,7 @@ class UnitApplier(UnitLink):
             self.merged, zero_dates = unit.write(self._gathered(gatherer, added))
             written = Written(None, (), zero_dates)
         else:
-            written = write_unit(place, number, self.spec.definition, self._gathered(gatherer, pointers))
+            written = write_unit(target, number, self.spec.definition, self._gathered(gatherer, pointers))
         self._memory.release()
         return written
 

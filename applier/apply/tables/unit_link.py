@@ -23,8 +23,8 @@ from applier.io.mapping import MappedFile
 class UnitLink(ABC):
     """A unit of one version, with what depends on the versions before it. `sources` are the units that `spec.sources`
     names, whose rows come to this one: all their changes come before. Without a `search` no change has come, and the
-    rows pass through. `stop` is what stopped this version; `next_number` where AUTO_INCREMENT continues in a column
-    that the log does not have, 0 where there is none."""
+    rows pass through. `stop` is the reason why this version stopped; `next_number` where AUTO_INCREMENT continues in a
+    column that the log does not have, 0 where there is none."""
 
     def __init__(self, spec: UnitSpec, sources: Sequence[Self] = ()):
         self.spec, self.sources = spec, tuple(sources)
@@ -46,7 +46,7 @@ class UnitLink(ABC):
         A unit for which `ends` is true is included, its sources are not."""
         return in_order_of_rows(self, lambda link: link.sources, ends)
 
-    # ---- what stops it
+    # ---- its stop
 
     @property
     def is_stopped(self) -> bool:

@@ -39,7 +39,7 @@ def outcome(units: Sequence[UnitApplier], *refused: Refused) -> TaskOutcome:
 
 
 def stops(unit: UnitApplier) -> tuple[Refused | PlanAgain, ...]:
-    """Return what stopped a unit, in this version or those before, in no order."""
+    """Return the stops of a unit, in this version or those before, in no order."""
     found: list[Refused | PlanAgain] = []
     for link in unit.links():
         if link.stop is not None:
@@ -63,7 +63,7 @@ def testimony(unit: UnitApplier) -> Witnessed:
 def check(unit: UnitApplier) -> None:
     """Check everything before a unit's stop: that JSON diffs fit, and that the effects of statements on the rows are
     known."""
-    if unit.sources and unit.search is None and not unit.is_stopped and unit.spec.place is not None:
+    if unit.sources and unit.search is None and not unit.is_stopped and unit.spec.target is not None:
         with unit.refusing():
             for _ in unit.rows():
                 pass
@@ -78,10 +78,10 @@ def finish(unit: UnitApplier) -> UnitResult:
     written = Written(None)
     with unit.timed(), unit.refusing():
         unit.compare_images()
-        if (place := unit.spec.place) is None or unit.is_stopped:
+        if (target := unit.spec.target) is None or unit.is_stopped:
             check(unit)
         elif unit.is_changed:
-            written = unit.write(place)
+            written = unit.write(target)
     chain = unit.links()
     conflicts = [part for link in chain for part in link.conflicts]
     found = sum((link.search.found for link in chain if link.search is not None), Counter[str]())
@@ -94,8 +94,8 @@ def finish(unit: UnitApplier) -> UnitResult:
 
 
 def _counts(last: UnitApplier) -> tuple[int, ...]:
-    """Return rows inserted, updated and deleted, zero dates, and what PartialUpdates counts, in this version and those
-    before. Changes to a table whose partition was exchanged count there."""
+    """Return rows inserted, updated and deleted, zero dates, and the counts of PartialUpdates, in this version and
+    those before. Changes to a table whose partition was exchanged count there."""
     counts, counted = np.zeros(_ROWS + N_DIFFS, np.int64), set[int]()
     pending = [last]
     while pending:

@@ -21,13 +21,13 @@ class UnitRanges:
         numbers = {edge: number for number, edge in enumerate(edges, 1)}
         starts = [numbers.get(rows.low, 0) for rows in ranges]
         self._range_of = ranges_between(ranges[0].key, edges)
-        self._places = np.full(max(starts) + 2, -1)
-        self._places[starts] = np.arange(len(ranges))
+        self._numbers = np.full(max(starts) + 2, -1)
+        self._numbers[starts] = np.arange(len(ranges))
 
     def concerned(self, columns: KeyColumns) -> frozenset[int]:
         """Return the numbers of the ranges that contain keys, given the key's columns of both images."""
-        found = np.zeros(len(self._places), np.bool_)
+        found = np.zeros(len(self._numbers), np.bool_)
         for images in columns:
             found[np.minimum(self._range_of(images), len(found) - 1)] = True
-        places = self._places[found]
-        return frozenset(places[places >= 0].tolist())
+        numbers = self._numbers[found]
+        return frozenset(numbers[numbers >= 0].tolist())

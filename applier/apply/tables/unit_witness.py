@@ -89,7 +89,7 @@ class UnitWitness:
             return
         changes = disputed["change"]
         lengths = batch.before_lengths[changes].astype(np.int64)
-        self._waiting.append(_Disputed(batch.file.uri, batch.places[changes], batch.rows[changes],
+        self._waiting.append(_Disputed(batch.file.uri, batch.positions[changes], batch.rows[changes],
                                        batch.before_images[changes], disputed["held"].copy(), lengths))
         self._n_waiting += len(changes)
         self._bytes_waiting += int(lengths.sum())
@@ -136,8 +136,8 @@ def _both(reader: RowGatherer, images: np.ndarray, held: np.ndarray,
         part = parts.pop()
         try:
             logged = reader.images_at(images[part], columns)
-            distinct, places = np.unique(held[part], return_inverse=True)
-            rows = pa.concat_tables(reader.batches(distinct)).take(pa.array(places.reshape(-1)))
+            distinct, which = np.unique(held[part], return_inverse=True)
+            rows = pa.concat_tables(reader.batches(distinct)).take(pa.array(which.reshape(-1)))
         except ApplierError:
             if len(part) > 1:
                 parts += [part[len(part) // 2:], part[:len(part) // 2]]

@@ -166,7 +166,7 @@ def files_at(path: str) -> list[str]:
 
 
 def _hint_on_nothing(paths: Sequence[str]) -> str:
-    """What to do where no path has binlogs."""
+    """Return a hint if no path has binlogs."""
     for path in paths:
         with suppress(OSError):
             filesystem, inner = resolve(path)
@@ -194,9 +194,9 @@ def _first_gap(files: list[ArchiveFile], missing: list[MissingFile]) -> MissingF
 
 
 def _expand(path: str) -> Sequence[ArchiveFile | MissingFile]:
-    place, query = divided(path)
-    if _GLOB.search(place):
-        parent, pattern = os.path.split(place)
+    path_part, query = divided(path)
+    if _GLOB.search(path_part):
+        parent, pattern = os.path.split(path_part)
         return [file for file in _list(like(path, (parent or ".") + query))
                 if fnmatch.fnmatchcase(file_name(file.uri), pattern)]
     info = _info(path)
@@ -246,11 +246,11 @@ def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
     files: list[ArchiveFile | MissingFile] = []
     for line in filter(None, map(_without_group_id, lines)):
         beside = join(folder_of(path), os.path.basename(line))
-        places = [line, beside] if os.path.isabs(line) and not is_uri(path) else [beside]
-        for place in [place + suffix for suffix in ("", *SUFFIXES.values()) for place in places]:
-            info = _info(place) if listed is None else listed.get(file_name(place))
+        candidates = [line, beside] if os.path.isabs(line) and not is_uri(path) else [beside]
+        for path_part in [path_part + suffix for suffix in ("", *SUFFIXES.values()) for path_part in candidates]:
+            info = _info(path_part) if listed is None else listed.get(file_name(path_part))
             if info is not None and info.type == fs.FileType.File:
-                files.append(_file(like(path, absolute(place)), os.path.basename(line), info))
+                files.append(_file(like(path, absolute(path_part)), os.path.basename(line), info))
                 break
         else:
             files.append(MissingFile(f"{path} names {line}, which does not exist", file=os.path.basename(line),

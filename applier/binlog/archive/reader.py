@@ -27,7 +27,7 @@ from applier.io.packing import log_name
 class FileEvent(Event):
     """An event of a file, with these fields besides those of its header:
 
-    `file` is the log's name, `format` what the file's first event says of all (server version, flavour).
+    `file` is the log's name, `format` the description of all events in the file's first one (server version, flavour).
     """
 
     mapped: MappedFile

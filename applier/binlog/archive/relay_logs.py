@@ -4,7 +4,7 @@
     what
                 a connection sends, and at the end a ROTATE of the replica's own
     connection  an artificial ROTATE (name of the source's file, position), the source's FORMAT_DESCRIPTION, events.
-                MySQL puts a ROTATE of no server in the place of PREVIOUS_GTIDS, with the position after it.
+                MySQL puts a ROTATE of no server in place of PREVIOUS_GTIDS, with the position after it.
     next file   of a connection that continues: the source's FORMAT_DESCRIPTION with no position, and events
     end         a ROTATE of the replica's own, or STOP; neither if the replica was killed and connects again
 
@@ -46,8 +46,8 @@ _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
 def source_logs(locations: Sequence[str]) -> list[RelayedLocation]:
     """The source's logs that relay logs, in their order, have events of.
 
-    Raises ArchiveError for relay logs that do not say of which of the source's files their events are, that are of
-    several sources, or damaged; EncryptedBinlog.
+    Raises ArchiveError for relay logs that do not name the source's files of their events, that are of several sources,
+    or damaged; EncryptedBinlog.
     """
     reading = _Reading()
     for location in locations:
@@ -56,9 +56,9 @@ def source_logs(locations: Sequence[str]) -> list[RelayedLocation]:
     logs = [log for log in reading.logs if log.name and log.format_description]
     if not any(log.parts for log in logs):
         raise ArchiveError("the relay logs contain no event of a source", file=locations[0])
-    place, query = divided(folder_of(locations[0]))
+    folder_uri, query = divided(folder_of(locations[0]))
     name = divided(locations[0])[0].rpartition("/")[2].split(".")[0]
-    folder = join(place, name) + query
+    folder = join(folder_uri, name) + query
     unfinished = [log.unfinished for log in logs if log.unfinished and not log.is_of_mariadb]
     return _with_previous([RelayedLocation(join(folder, log.name), log.relayed()) for log in logs], reading.stands,
                           unfinished)
@@ -66,7 +66,7 @@ def source_logs(locations: Sequence[str]) -> list[RelayedLocation]:
 
 @dataclass
 class _SourceLog:
-    """A log of the source's, as far as it was received."""
+    """A log of the source, as far as it was received."""
 
     name: str
     began: int | None = None  # the time of its format description
@@ -93,7 +93,7 @@ class _Reading:
         self._connected_at: int | None = None  # if a connection was begun just now
         self._from_beginning = False  # a connection has sent the log's own format description just now
         self._has_groups = False
-        self.stands = ""  # of MariaDB: what came before the place at which the first connection continues within a log
+        self.stands = ""  # of MariaDB: the set before the position at which the first connection continues within a log
         self._ended = False  # by the source's own ROTATE
         self._unfinished = ""  # the relay log before, if it has no end
 
@@ -174,7 +174,7 @@ class _Reading:
         return Event(at, kind, timestamp, server_id, size, end_log_pos, flags, None, body)
 
     def _check_goes_on(self, location: str, at: int) -> None:
-        """Check that what comes before the source's event there is not missing, or is sent again."""
+        """Check that no event of the source is missing before this one, or sent again."""
         if self._unfinished:
             raise _ends_early(self._unfinished, f"{location} continues at {at} with later events")
 

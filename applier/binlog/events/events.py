@@ -29,7 +29,7 @@ from applier.errors import CORRUPT_EVENT, ArchiveError, EncryptedBinlog
 from applier.io.mapping import MappedFile
 
 _HEAD_BYTES = 8 << 10
-"""What is fetched first: few heads are longer."""
+"""The first bytes that are fetched: few heads are longer."""
 _MARIADB_COMPRESSED = range(EventType.QUERY_COMPRESSED, EventType.DELETE_ROWS_COMPRESSED + 1)
 
 

@@ -29,7 +29,7 @@ CHECKSUM_LENGTH = 4
 
 _FLAGS_AT = 17
 IN_USE_FLAG = 0x1
-"""In the format description: the file was not closed. It is cleared where the checksum is taken."""
+"""In the format description: the file was not closed. It is cleared for the checksum."""
 IGNORABLE_FLAG = 0x80
 """A reader that does not know the event's type may pass it over (EV-IGN)."""
 
@@ -43,7 +43,7 @@ DUMMY_TABLE_ID = 0xFFFFFF
 """A rows event with this table id has no rows: it only carries STATEMENT_END_FLAG."""
 
 MOST_COLUMNS = 4096
-"""What a table has at most, on MySQL and on MariaDB; bitmaps of more columns are damage."""
+"""The most columns of a table, on MySQL and on MariaDB; bitmaps of more columns are damage."""
 
 MARIADB_STANDALONE = 1
 """In a MariaDB GTID event: the group has no COMMIT, it ends with its only statement."""
@@ -125,7 +125,7 @@ def event_name(kind: int) -> str:
 
 @dataclass(frozen=True)
 class FormatDescription:
-    """What a file's first event says about all that follow."""
+    """The description of all events of a file, in its first event."""
 
     server_version: str
     flavour: str  # "mysql" | "mariadb"
@@ -136,7 +136,7 @@ class FormatDescription:
 
     @property
     def computes_omitted(self) -> bool:
-        """True if a replica of this server's version computes generated columns that an after-image lacks. MariaDB
+        """True if a replica of this server's version computes generated columns that an after-image omits. MariaDB
         10.11 logs them in all images, and its replica takes NULL, or keeps the row's value; MariaDB 11.8 logs none of
         them in updates and REPLACE, whatever the row image, and its replica computes them. That came with ALTER TABLE
         that does not lock, which applies logged rows to the new table (MDEV-16329, MDEV-29021; MariaDB 11.2). MySQL's
@@ -158,8 +158,8 @@ _EXPECTED_POST_HEADERS = {EventType.QUERY: (13,), EventType.ROTATE: (8,), EventT
 def parse_format_description(event: bytes) -> FormatDescription:
     """Read a FORMAT_DESCRIPTION event, given whole (header to checksum).
 
-    Raises ArchiveError for another event in its place, binlog versions before 4, and layouts that are not read.
-    The checksum itself is not looked at.
+    Raises ArchiveError for another event in its place, binlog versions before 4, and unsupported layouts. The checksum
+    itself is not verified.
     """
     if len(event) < HEADER_LENGTH + _BODY.size or event[4] != EventType.FORMAT_DESCRIPTION:
         found = event_name(event[4]) if len(event) > 4 else "nothing"
@@ -214,7 +214,7 @@ def check_magic(start: bytes) -> None:
 
 
 def _other_file(start: bytes) -> str:
-    """What to do about a file with these first bytes."""
+    """Return a hint about a file with these first bytes."""
     if (packing := packing_of(start)) is not None:
         return f"it is packed with {packing}: give it a name that says so, such as binlog.000001{SUFFIXES[packing]}"
     if start.startswith(_IN_INNODB):

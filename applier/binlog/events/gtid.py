@@ -1,10 +1,9 @@
 """Sets of global transaction ids, of both flavours.
 
-MySQL: for each source (a UUID, or UUID:tag) the intervals of transaction numbers that were executed.
-MariaDB: for each domain the last group, as (server id, sequence number). All groups of that domain before it count as
-executed, so a MariaDB set is a position. A set from a log also has the state of each domain there, which
-shows exactly what came before the position. An empty set has no flavour. Sets are
-immutable values.
+MySQL: for each source (a UUID, or UUID:tag) the intervals of transaction numbers that were executed. MariaDB: for each
+domain the last group, as (server id, sequence number). All groups of that domain before it count as executed, so a
+MariaDB set is a position. A set from a log also has the state of each domain there, which shows exactly which groups
+came before the position. An empty set has no flavour. Sets are immutable values.
 
 A position in a domain is the (server id, sequence number) of a domain's last group. After a failover the groups of one
 domain come from several servers, so a sequence number alone does not name a group: 0-1-4 and 0-2-4 are different
@@ -32,9 +31,9 @@ State = Mapping[int, int]
 def is_executed(group: Position, state_after_group: State | None, position: Position, state: State | None) -> bool:
     """Return True if a group was executed where a domain stands at `position`.
 
-    `state` and `state_after_group` are the states of the log at both, None where they are unknown. If only the
-    latter is known, a position that it does not have comes later, or in another history: whoever asks has to find it.
-    If neither is known, sequence numbers decide, which grow within a domain unless gtid_strict_mode is OFF.
+    `state` and `state_after_group` are the states of the log at both, None where they are unknown. If only the latter
+    is known, a position that it does not have comes later, or in another history: the caller has to find it. If neither
+    is known, sequence numbers decide, which grow within a domain unless gtid_strict_mode is OFF.
     """
     if group == position:
         return True
@@ -152,9 +151,9 @@ class GtidSet:
         return GtidSet.from_intervals(intervals, domains, states)
 
     def followed_by(self, later: GtidSet) -> GtidSet:
-        """The set after the transactions of `later`, all of which came after those here. For MariaDB, where `later` has
-        a domain it says where that stands, even with a lower number (gtid_strict_mode=OFF). Its state is known if it
-        was known here, or the domain begins there."""
+        """Return the set after the transactions of `later`, all of which came after those here. For MariaDB, if `later`
+        has a domain, its position counts, even with a lower number (gtid_strict_mode=OFF). Its state is known if it was
+        known here, or the domain begins there."""
         states = {domain: state for domain, state in self.states.items() if domain not in later.domains}
         states |= {domain: {**self.states.get(domain, {}), **state} for domain, state in later.states.items()
                    if domain in self.states or domain not in self.domains}
@@ -165,7 +164,8 @@ class GtidSet:
         return not other.subtract(self)
 
     def subtract(self, other: GtidSet) -> GtidSet:
-        """The transactions here that `other` lacks. For MariaDB, the domains whose last group `other` does not have."""
+        """Return the transactions here that `other` does not have. For MariaDB, the domains whose last group `other`
+        does not have."""
         intervals = {
             source: _without(numbers, other.intervals.get(source, ())) for source, numbers in self.intervals.items()
         }
@@ -194,7 +194,8 @@ class GtidSet:
                                        if source in sources}, self.domains, self.states)
 
     def since(self, earlier: GtidSet) -> GtidSet:
-        """What came after `earlier` to get here: `earlier.followed_by` it is this set, if this one contains it."""
+        """Return the transactions from `earlier` to this set: `earlier.followed_by` it is this set, if this one
+        contains it."""
         return GtidSet.from_intervals(self.subtract(earlier).intervals, self.domains, self.states)
 
     @classmethod

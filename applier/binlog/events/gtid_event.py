@@ -16,7 +16,7 @@ _HAS_ANOTHER_VERSION = 1 << 31
 
 @dataclass(frozen=True)
 class Gtid:
-    """A GTID event of either flavour. `text` is None for ANONYMOUS_GTID; fields that the event lacks are None.
+    """A GTID event of either flavour. `text` is None for ANONYMOUS_GTID; fields that the event does not have are None.
 
     Times are microseconds since 1970; the transaction's length is in bytes, this event's own included.
     """

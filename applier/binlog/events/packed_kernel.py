@@ -60,9 +60,9 @@ def bitmaps_of(event_type):
 
 @inline
 def read_bitmaps(body, end, event_type):
-    """Of the rows event whose body is from `body` to `end`: how many columns its bitmaps have, and the address of the
-    first bitmap; 0 where they are not there, or are more than a table has (NO_HEADER columns: what comes before them is
-    not there). Version 2 has extra data (u16 length, itself included) behind table id and flags."""
+    """Read the bitmaps of the rows event whose body is from `body` to `end`: how many columns they have, and the
+    address of the first bitmap; 0 if they are cut off, or have more columns than a table (NO_HEADER columns: the fields
+    before them are cut off). Version 2 has extra data (u16 length, itself included) behind table id and flags."""
     at = body + 8
     if end - body < 8:
         return np.int64(NO_HEADER), np.int64(0)

@@ -35,10 +35,10 @@ _WITH_COLLATION = {flavour: {code for code, form in FORMS.items() if flavour in 
 class TableMap:
     """One distinct TABLE_MAP body.
 
-    `types` and `metadata` have one entry a column: the type with what CHAR hides in its metadata taken out (so ENUM
-    and SET are themselves, not STRING), and the metadata as a number: VARCHAR and STRING the longest value in bytes,
-    BLOB and its kin the bytes of the length prefix, NEWDECIMAL precision << 8 | scale, BIT bytes << 8 | bits over,
-    ENUM and SET their bytes, fractional digits for the temporal types that have them. `body` is what was parsed.
+    `types` and `metadata` have one entry per column: the type without the one that STRING hides in its metadata (so
+    ENUM and SET are themselves, not STRING), and the metadata as a number: VARCHAR and STRING the longest value in
+    bytes, BLOB and its kin the bytes of the length prefix, NEWDECIMAL precision << 8 | scale, BIT bytes << 8 | bits
+    over, ENUM and SET their bytes, fractional digits for the temporal types that have them. `body` is the parsed body.
     """
 
     flags: int

@@ -23,7 +23,7 @@ _WHOLE = 1 << 62
 
 @dataclass(frozen=True)
 class Group(Timed):
-    """One event group: [start, end) in a file, its time in epoch seconds. Fields that it lacks are None."""
+    """One event group: [start, end) in a file, its time in epoch seconds. Missing fields are None."""
 
     file: str
     start: int
@@ -79,9 +79,8 @@ class Groups:
 
 @dataclass(frozen=True)
 class RowStatements:
-    """Statements behind rows events, in log order: statement i is behind those in [starts[i], ends[i]).
-    Its bytes, in its client's character set, are data[offsets[i]:offsets[i + 1]]. What is within a compressed event has
-    the place of that."""
+    """Statements behind rows events, in log order: statement i is behind those in [starts[i], ends[i]). Its bytes, in
+    its client's character set, are data[offsets[i]:offsets[i + 1]]. Those in a compressed event have its position."""
 
     starts: np.ndarray
     ends: np.ndarray
@@ -144,7 +143,7 @@ def _domain_servers(known: list[bytes], sources: np.ndarray, servers: np.ndarray
     """MariaDB's sources by domain and server, since a GTID names both."""
     domains = np.array([domain_of(source) for source in known] or [0], np.int64)
     pairs = np.where(sources >= 0, domains[sources] << 32 | servers, -1)
-    distinct, places = np.unique(pairs, return_inverse=True)
+    distinct, which = np.unique(pairs, return_inverse=True)
     first = int(len(distinct) > 0 and distinct[0] < 0)
     names = [f"{pair >> 32}-{pair & 0xFFFFFFFF}" for pair in distinct[first:].tolist()]
-    return names, places - first
+    return names, which - first

@@ -49,8 +49,8 @@ class GtidChoice:
             if name in self._intervals:
                 firsts, lasts = self._intervals[name].T
                 of_name = np.flatnonzero(sources == index)
-                place = np.searchsorted(firsts, numbers[of_name], side="right") - 1
-                found[of_name] = (place >= 0) & (numbers[of_name] <= lasts[place])
+                at = np.searchsorted(firsts, numbers[of_name], side="right") - 1
+                found[of_name] = (at >= 0) & (numbers[of_name] <= lasts[at])
         return found
 
     def may_be_in(self, logged: GtidSet) -> bool:
@@ -82,6 +82,6 @@ def choice_text(transactions: GtidSet) -> str:
 
 def _overlap(intervals: np.ndarray, others: np.ndarray) -> bool:
     """Return whether two lists of intervals, ascending and apart, have a number in common."""
-    place = np.searchsorted(others[:, 1], intervals[:, 0])
-    inside = place < len(others)
-    return bool((others[place[inside], 0] <= intervals[inside, 1]).any())
+    index = np.searchsorted(others[:, 1], intervals[:, 0])
+    inside = index < len(others)
+    return bool((others[index[inside], 0] <= intervals[inside, 1]).any())

@@ -28,7 +28,7 @@ from applier.io.relayed import open_plain, relayed_in
 
 _FIRST_READ = 8192
 _LARGEST = 256 << 20
-"""What an event of a head has at most: a length beyond it is damage."""
+"""The most bytes of an event of a head: a larger length is damage."""
 _FLAGS_AT = 4 + 17
 
 
@@ -93,7 +93,7 @@ _OF_THE_HEAD = (EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_E
 
 
 class _Start:
-    """The start of a file; more is read as it is needed."""
+    """The start of a file; more is read on demand."""
 
     def __init__(self, file: ArchiveFile) -> None:
         self._source = open_plain(file.uri, _FIRST_READ)

@@ -23,7 +23,7 @@ class Place:
 
     @property
     def kind(self) -> str:
-        """What it is, as people give it."""
+        """The kind of position, as the user gives it."""
         return POSITION if self.position is not None else GTIDS if self.gtid_set is not None else TIME
 
 
@@ -38,7 +38,7 @@ class _HasGtidSet(Protocol):
 
 
 class Timed:
-    """What has a `timestamp`, in seconds since 1970 UTC, or None."""
+    """A result with a `timestamp`, in seconds since 1970 UTC, or None."""
 
     @property
     def time(self: _HasTimestamp) -> datetime | None:
@@ -47,7 +47,7 @@ class Timed:
 
 
 class Executed:
-    """What has a `gtid_set` as the server writes it, "" without GTIDs."""
+    """A result with a `gtid_set` as the server writes it, "" without GTIDs."""
 
     @property
     def gtids(self: _HasGtidSet) -> GtidSet:

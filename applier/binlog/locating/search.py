@@ -50,7 +50,7 @@ _Entries = dict[str, tuple[Count, int, int, tuple[GroupRangeFields, ...]]]
 """An index's JSON."""
 
 
-def place(archive: Archive) -> str | None:
+def index_uri(archive: Archive) -> str | None:
     """The path of the archive's index, whether it exists or not; None if the files are not in one directory."""
     directories = {folder_of(file.uri) for file in archive.files}
     return join(directories.pop(), INDEX_NAME) if len(directories) == 1 else None
@@ -141,7 +141,7 @@ def index(directory: str, progress: Progress | None = None) -> Indexed:
     Raises ApplierError if the archive cannot be read, or the index cannot be written.
     """
     archive, progress = open_archive([directory]), progress or Silent()
-    uri = place(archive)
+    uri = index_uri(archive)
     if uri is None:
         raise UsageError("the files are in several directories",
                          hint="an index belongs beside the files of one directory")
@@ -162,7 +162,7 @@ def locate(binlogs: list[str], target: Target, progress: Progress | None = None)
     Raises ArchiveError (1236) if there is none.
     """
     archive, progress = open_archive(binlogs), progress or Silent()
-    uri = place(archive)
+    uri = index_uri(archive)
     known = load(uri) if uri is not None else None
     found = list(_by_heads(archive, target) if uri is None or known is None else
                  _by_index(archive, known, uri, target, progress))
@@ -186,8 +186,8 @@ def _by_heads(archive: Archive, target: Target) -> Iterator[Group]:
 
 
 def _among(groups: Groups, target: Target) -> list[Group]:
-    places = target.among(groups)
-    return [groups[place] for place in (places[:1] if target.first_only else places).tolist()]
+    found = target.among(groups)
+    return [groups[number] for number in (found[:1] if target.first_only else found).tolist()]
 
 
 def _by_index(archive: Archive, known: Index, uri: str, target: Target, progress: Progress) -> list[Group]:

@@ -29,7 +29,7 @@ class Session:
 
 
 def session_of(uri: str, start: int, end: int) -> Session:
-    """What the events in [start, end) of a file say. Raises ArchiveError for one that is malformed."""
+    """Return the session by the events in [start, end) of a file. Raises ArchiveError for a malformed one."""
     found = Session(0)
     for event in _first_events(uri, start, end):
         thread, statement = found.thread_id, found.statement
@@ -44,7 +44,7 @@ def session_of(uri: str, start: int, end: int) -> Session:
 
 
 def _first_events(uri: str, start: int, end: int) -> Iterator[FileEvent]:
-    """Events of a group, those within compressed ones in their place."""
+    """Yield the events of a group; those within compressed ones replace these."""
     n = 0
     for event in file_events(map_file(uri, whole=False), start, end):
         for one in event.events() if event.is_compressed else (event,):

@@ -167,7 +167,7 @@ class ByGroupId:
 
 
 def target_of(gtid: str | None, time: Place | None, xid: int | None, group_id: int | None) -> Target:
-    """The target that is asked for. Raises UsageError for none, several, or an invalid one."""
+    """Return the requested target. Raises UsageError for none, several, or an invalid one."""
     if sum(asked is not None for asked in (gtid, time, xid, group_id)) == 1:
         if gtid is not None:
             return ByGtid.parse(gtid)
@@ -182,6 +182,6 @@ def target_of(gtid: str | None, time: Place | None, xid: int | None, group_id: i
                      hint="give one of --gtid, --datetime, --xid and --group-id")
 
 
-def _first(places: range, holds: Callable[[int], bool]) -> int:
+def _first(numbers: range, holds: Callable[[int], bool]) -> int:
     """The first index at which the condition holds, by bisection; the end if it never does."""
-    return places.start + bisect_left(places, True, key=holds)
+    return numbers.start + bisect_left(numbers, True, key=holds)

@@ -31,9 +31,9 @@ class LeavingOut:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What is left out of a file: how many groups, and rows events in them; of those that were chosen by GTID the
-    transactions, by source as in LeavingOut. `executed` counts other groups, which the base has. `ranges` (packed) says
-    where all of these groups are."""
+    """The excluded parts of a file: how many groups, and rows events in them; and, if chosen by GTID, the transactions
+    by source as in LeavingOut. `executed` counts other groups, which the base has. `ranges` (packed) are the ranges of
+    all these groups."""
 
     groups: int
     row_events: int
@@ -48,6 +48,6 @@ def pack_ranges(ranges: np.ndarray) -> bytes:
 
 
 def unpack_ranges(packed: bytes) -> np.ndarray:
-    """What `pack_ranges` was given."""
+    """Return the argument of `pack_ranges`."""
     steps = np.frombuffer(zlib.decompress(packed), np.int64) if packed else np.empty(0, np.int64)
     return np.cumsum(steps).reshape(-1, 2)

@@ -31,9 +31,9 @@ class TableUse:
     first_position: int
     n_events: int
     n_bytes: int  # of its rows events, headers included
-    has_partial_images: bool  # some bitmap lacks a column
+    has_partial_images: bool  # some bitmap does not have all columns
     after_columns: int  # bit i: column i is in the after-image of an update whose after-image is partial
-    lacked_columns: int  # bit i: some before-image lacks column i (bits past the last column mean nothing)
+    lacked_columns: int  # bit i: some before-image does not have column i (bits past the last column mean nothing)
     has_diffs: bool  # some after-image has all columns, and may have JSON diffs instead of values
     may_cascade: bool = False  # some update or delete may make foreign keys change rows that the log does not have
 
@@ -193,18 +193,18 @@ class Outline:
     rolled_back: list[tuple[int, int]] = field(default_factory=list)  # ranges; rows of tables with transactions
     prepared: Packed[PreparedGroup] = field(default_factory=partial(Packed, PreparedGroup))
     decisions: Packed[XaDecision] = field(default_factory=partial(Packed, XaDecision))
-    left_out: LeftOut | None = None  # groups of which nothing else here tells, but that they are executed
+    left_out: LeftOut | None = None  # groups about which nothing else here is known, except that they are executed
 
     def pack(self) -> None:
-        """Pack what was appended."""
+        """Pack the appended columns."""
         for records in (self.tables, self.splits, self.statements, self.unreplayable, self.prepared, self.decisions):
             records.pack()
 
 
 @dataclass(frozen=True)
 class KnownStart:
-    """What is known of a place where a replay continues: the transactions executed before it, the file's tail there
-    (OutlinedFile.tail), and the time of the last group, in epoch seconds; None if these are unknown."""
+    """The known facts about a position where a replay continues: the transactions executed before it, the file's tail
+    there (OutlinedFile.tail), and the time of the last group, in epoch seconds; None if these are unknown."""
 
     executed: GtidSet
     tail: str | None

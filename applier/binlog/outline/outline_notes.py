@@ -90,15 +90,15 @@ def unreplayable_events(kind: int, event: Event, name: str, *, of_table: bool) -
 
 
 MANY, LONG = 64, 64 << 10
-"""Statements of a file that are carried as they are, if they are no longer than so many characters or bytes: to look at
-them costs more than to carry them."""
+"""Statements of a file are carried unchanged up to this many characters and bytes: to look at them costs more than to
+carry them."""
 
 
 class RelevantStatements:
     """Adds statements to an outline, whose rolled-back ranges are known, in the log's order; without `relevance`, all.
 
-    What was rolled back, or may be yet (in groups that begin at the positions of `prepared`), is added as it is: such
-    statements are looked at in another way (plan.log)."""
+    Statements that were rolled back, or may be yet (in groups that begin at the positions of `prepared`), are added
+    unchanged: plan.log handles them differently."""
 
     def __init__(self, outline: Outline, relevance: Relevance | None, prepared: Collection[int]) -> None:
         self._outline, self._relevance, self._prepared = outline, relevance, prepared
@@ -138,8 +138,8 @@ class Ranges:
                 self._ends.append(end)
 
     def __contains__(self, position: int) -> bool:
-        place = bisect_right(self._starts, position) - 1
-        return place >= 0 and position < self._ends[place]
+        offset = bisect_right(self._starts, position) - 1
+        return offset >= 0 and position < self._ends[offset]
 
 
 _ASKS = re.compile(r"\s*ALTER\b.*\b(NEXTVAL\s*\(|NEXT\s+VALUE\s+FOR\b)", re.IGNORECASE | re.DOTALL)
@@ -189,8 +189,8 @@ _MOST_WEIGHT = (1 << 32) - 1
 
 def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sample_bytes: int | None,
                  relevance: Relevance | None) -> None:
-    """Fill in tables, so many bytes of their samples at most, splits, rolled-back ranges, and what the notes describe:
-    of statements, those that are relevant. Raises ArchiveError for events that no archive may hold."""
+    """Fill in tables, with at most this many bytes of samples, splits, rolled-back ranges, and the contents of notes:
+    of statements, the relevant ones. Raises ArchiveError for events that an archive may not contain."""
     tables = recording.used("tables")
     for row in tables:
         partial = int(row["partial"])
@@ -203,8 +203,8 @@ def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sam
     outline.samples = _samples(file, tables, sample_bytes)
     splits = recording.used("splits").tolist()
     used = np.zeros((len(splits), len(tables)), np.bool_)
-    places = recording.used("split_tables")
-    used[places["split"], places["use"]] = True
+    offsets = recording.used("split_tables")
+    used[offsets["split"], offsets["use"]] = True
     for (start, end, digest), bits in zip(splits, np.packbits(used, axis=1, bitorder="little"), strict=True):
         outline.splits.append(Split(start, end, bits.tobytes(), digest, file.format.checksum,
                                     file.format.header_length))
@@ -214,19 +214,19 @@ def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sam
 
 
 def _samples(file: OutlinedFile, tables: np.ndarray, n_bytes: int | None) -> Samples:
-    places = [(row["samples"][: int(row["n_samples"])] >> SAMPLE_BITS).tolist() for row in tables]
-    sizes = [[file.size_at(place) for place in of_table] for of_table in places]
+    offsets = [(row["samples"][: int(row["n_samples"])] >> SAMPLE_BITS).tolist() for row in tables]
+    sizes = [[file.size_at(offset) for offset in of_table] for of_table in offsets]
     kept, times = chosen([[min(size, SAMPLE_BYTES) for size in of_table] for of_table in sizes], n_bytes, file.name)
     return Samples.of_tables(
-        [_sample(file, places[table][number], size := sizes[table][number], times * max(size, int(stride)))
+        [_sample(file, offsets[table][number], size := sizes[table][number], times * max(size, int(stride)))
          for number in numbers] for table, (numbers, stride) in enumerate(zip(kept, tables["stride"], strict=True)))
 
 
-def _sample(file: OutlinedFile, place: int, size: int, weight: float) -> bytes:
-    """The beginning of a rows event, without its checksum, with a header of 19 bytes: in place of its length the bytes
-    of rows events that it stands for, and in place of its position its length."""
-    length = size - (CHECKSUM_LENGTH if file.format.checksum and 0 <= place < file.mapped.size else 0)
-    event, excess = file.bytes_at(place, min(length, SAMPLE_BYTES)), file.format.header_length - HEADER_LENGTH
+def _sample(file: OutlinedFile, offset: int, size: int, weight: float) -> bytes:
+    """Return the beginning of a rows event, without its checksum, with a header of 19 bytes: in place of its length the
+    bytes of rows events that it stands for, and in place of its position its length."""
+    length = size - (CHECKSUM_LENGTH if file.format.checksum and 0 <= offset < file.mapped.size else 0)
+    event, excess = file.bytes_at(offset, min(length, SAMPLE_BYTES)), file.format.header_length - HEADER_LENGTH
     numbers = min(int(weight), _MOST_WEIGHT), length - excess
     return b"".join([event[:9], *(number.to_bytes(4, "little") for number in numbers), event[17:HEADER_LENGTH],
                      event[file.format.header_length:]])
@@ -235,15 +235,15 @@ def _sample(file: OutlinedFile, place: int, size: int, weight: float) -> bytes:
 def _add_notes(outline: Outline, file: OutlinedFile, notes: np.ndarray, relevance: Relevance | None) -> None:
     prepared = frozenset(notes["group"][notes["kind"] == XA_PREPARED].tolist())
     statements = RelevantStatements(outline, relevance, prepared)
-    for kind, position, place, group_start, gtid_position, table in map(np.void.tolist, notes):
+    for kind, position, offset, group_start, gtid_position, table in map(np.void.tolist, notes):
         end = position + file.size_at(position)
-        event = file.read(position) if place == position else file.kept_event(place, position)
+        event = file.read(position) if offset == position else file.kept_event(offset, position)
         if kind == FILE_EVENT:
             _add_file_event(outline, file, event)
             continue
         gtid = file.gtid_at(gtid_position)
         if kind == XA_PREPARED:
-            xid = file.placed(event, parse_xa_prepare, event.body).xid
+            xid = file.located(event, parse_xa_prepare, event.body).xid
             outline.prepared.append(PreparedGroup(group_start, end, xid, gtid))
             continue
         if kind in (BLOCKED, BLOCKED_SAVEPOINT):
@@ -252,9 +252,9 @@ def _add_notes(outline: Outline, file: OutlinedFile, notes: np.ndarray, relevanc
                                             table if table >= 0 else None, stops_always(event)))
             continue
         parse = parse_execute_load_query if event.type == EventType.EXECUTE_LOAD_QUERY else parse_query
-        query = file.placed(event, parse, event.body)
+        query = file.located(event, parse, event.body)
         if kind == XA_DECIDED:
-            xid, commits = file.placed(event, parse_xa_decision, query.sql)
+            xid, commits = file.located(event, parse_xa_decision, query.sql)
             outline.decisions.append(XaDecision(position, xid, commits, gtid))
             continue
         if query.context.get("gtid_flags_extra", 0) & MARIADB_ALTER_WITHOUT_EFFECT:

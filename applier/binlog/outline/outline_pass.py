@@ -59,10 +59,10 @@ def outline_file(
     """Outline one file in one pass.
 
     `start`: a position between two groups; only groups from there on count (those before are executed already). If the
-    file is as `known` up to there, what is before is not read. `sample_bytes` is the most that samples may have;
-    `relevance` tells which statements are kept, `leaving_out` which groups are left out. A file that ends within an
+    file matches `known` up to there, the part before is not read. `sample_bytes` is the most that samples may have;
+    `relevance` tells which statements are kept, `leaving_out` which groups are excluded. A file that ends within an
     event or a group is `torn`; the archive decides whether it may be. Raises ArchiveError with file and position for
-    what is corrupt (1610), and where no group starts, or the file is not the known one (1236), EncryptedBinlog, and
+    corrupt events (1610), and if no group starts there, or the file is not the known one (1236), EncryptedBinlog, and
     StopNotReached for a stop position past the file's end.
     """
     try:
@@ -211,13 +211,13 @@ class OutlinePass(OutlinedFile):
         """The ids of the groups that start there (GRP-3); None if headers have none."""
         if self.format.header_length == HEADER_LENGTH:
             return None
-        places = starts[:, None] + np.arange(HEADER_LENGTH, HEADER_LENGTH + 8)
-        return np.ascontiguousarray(self.mapped.array[places]).view("<u8")[:, 0]
+        fields = starts[:, None] + np.arange(HEADER_LENGTH, HEADER_LENGTH + 8)
+        return np.ascontiguousarray(self.mapped.array[fields]).view("<u8")[:, 0]
 
     def servers(self, starts: np.ndarray) -> np.ndarray:
         """The servers that the groups that start there come from (GRP-6), by the headers of their first events."""
-        places = starts[:, None] + np.arange(SERVER_ID_AT, SERVER_ID_AT + 4)
-        return np.ascontiguousarray(self.mapped.array[places]).view("<u4")[:, 0]
+        fields = starts[:, None] + np.arange(SERVER_ID_AT, SERVER_ID_AT + 4)
+        return np.ascontiguousarray(self.mapped.array[fields]).view("<u4")[:, 0]
 
     def _grown_ids(self, result: _Result) -> tuple[int | None, int | None]:
         """The first and the last group id, which must grow. Raises ReplayStopped."""

@@ -64,7 +64,8 @@ class OutlinedFile:
             self.head_events += 1
 
     def _pass_over_gap(self, begins_late: bool) -> None:
-        """What comes before the first event of a log that is made of relay logs, where it is known what that was."""
+        """Skip the part before the first event of a log that consists of relay logs, if the transactions in it are
+        known."""
         goes_on = True
         while goes_on and self.mapped.size - self.head_end >= HEADER_LENGTH:
             event = self.read(self.head_end)
@@ -86,9 +87,9 @@ class OutlinedFile:
 
     def tail(self, position: int) -> str | None:
         """The digest of the bytes directly before a position, of 64 KB at most and without the file's head, of which a
-        server changes a flag; None if there are none. Event groups have times, numbers and checksums of their own, so
-        a file with the same tail is the same up to there. None of a log that is made of relay logs, which may lack
-        what the source's has."""
+        server changes a flag; None if there are none. Event groups have times, numbers and checksums of their own, so a
+        file with the same tail is the same up to there. None for a log that consists of relay logs, which may have
+        fewer events than the source's."""
         begin = max(self.head_end, position - _TAIL_BYTES)
         if self._relayed is not None or not begin < position <= self.mapped.size:
             return None
@@ -113,19 +114,19 @@ class OutlinedFile:
         event = read_event(self.mapped, position, self.format)
         return parse_gtid(event.type, event.body, event.server_id).text
 
-    def bytes_at(self, place: int, length: int) -> bytes:
+    def bytes_at(self, offset: int, length: int) -> bytes:
         """The bytes that the kernel found or copied, by an address relative to the file's."""
-        return ctypes.string_at(self.mapped.address + place, length)
+        return ctypes.string_at(self.mapped.address + offset, length)
 
-    def size_at(self, place: int) -> int:
+    def size_at(self, offset: int) -> int:
         """The length of the event there."""
-        return int.from_bytes(self.bytes_at(place + 9, 4), "little")
+        return int.from_bytes(self.bytes_at(offset + 9, 4), "little")
 
-    def kept_event(self, place: int, position: int) -> Event:
+    def kept_event(self, offset: int, position: int) -> Event:
         """An event from within the compressed one at a position."""
-        return read_event_at(self.bytes_at(place, self.size_at(place)), position, self.format)
+        return read_event_at(self.bytes_at(offset, self.size_at(offset)), position, self.format)
 
-    def placed(self, event: Event, parse: Callable[[Any], Any], data: Any) -> Any:
+    def located(self, event: Event, parse: Callable[[Any], Any], data: Any) -> Any:
         """Parse an event's data; an error names the event's position."""
         try:
             return parse(data)

@@ -57,19 +57,19 @@ class Packed(Sequence[Item]):
         yield from self._open
 
     @overload
-    def __getitem__(self, place: int) -> Item: ...
+    def __getitem__(self, index: int) -> Item: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Item]: ...
-    def __getitem__(self, place: int | slice) -> Item | list[Item]:
-        if isinstance(place, slice):
-            return list(self)[place]
-        left = place + len(self) if place < 0 else place
+    def __getitem__(self, index: slice) -> list[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | list[Item]:
+        if isinstance(index, slice):
+            return list(self)[index]
+        left = index + len(self) if index < 0 else index
         for n, block in self._blocks:
             if 0 <= left < n:
                 return self._unpacked(block)[left]
             left -= n
         if left < 0:
-            raise IndexError(place)
+            raise IndexError(index)
         return self._open[left]
 
     def __eq__(self, other: object) -> bool:
@@ -103,13 +103,13 @@ class _Steps:
 
 
 def _steps(column: tuple[Any, ...]) -> tuple[Any, ...] | _Steps:
-    """A column of many numbers by its steps; any other as it is."""
+    """Return a column of many numbers as its steps; any other unchanged."""
     if len(column) < FEW or any(type(value) is not int for value in column):
         return column
     try:
         steps = np.diff(np.array(column, np.int64), prepend=np.int64(0))  # it wraps around, and so does the sum
     except OverflowError:
         return column
-    width = next(place for place, kind in enumerate(_WIDTHS)
+    width = next(index for index, kind in enumerate(_WIDTHS)
                  if np.iinfo(kind).min <= steps.min() and steps.max() <= np.iinfo(kind).max)
     return _Steps(width, steps.astype(_WIDTHS[width]).tobytes())

@@ -1,5 +1,5 @@
-"""Beginnings of rows events that an outline keeps, so that a plan can divide tables by keys: in all so many bytes,
-whatever the size of the file and the number of its tables."""
+"""Beginnings of rows events that an outline keeps, so that a plan can divide tables by keys: a bounded number of bytes
+in all, whatever the size of the file and the number of its tables."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ class Samples:
         return self.firsts[table + 1] - self.firsts[table]
 
     def of(self, table: int) -> list[bytes]:
-        """Those of a table, in log order: rows events from the header on (19 bytes), cut at 512 bytes. In
+        """Return the samples of a table, in log order: rows events from the header on (19 bytes), cut at 512 bytes. In
         place of its length the header has the bytes of rows events that the sample stands for, and in place of its
         position the length."""
-        return [self.data[self.ends[place]:self.ends[place + 1]]
-                for place in range(self.firsts[table], self.firsts[table + 1])]
+        return [self.data[self.ends[number]:self.ends[number + 1]]
+                for number in range(self.firsts[table], self.firsts[table + 1])]
 
 
 def chosen(sizes: list[list[int]], n_bytes: int | None, name: str) -> tuple[list[list[int]], float]:
-    """Which samples of each table to keep so that they have so many bytes at most, given their sizes: of all tables the
-    same part, evenly spread; and how many samples one that is kept stands for. Where that is less than one a table,
-    files of other names have those of other tables."""
+    """Choose the samples of each table to keep within `n_bytes`, given their sizes: of all tables the same part, evenly
+    spread; return also how many samples a kept one stands for. If that is less than one per table, files of other names
+    keep those of other tables."""
     total, room = sum(map(sum, sizes)), 0.0
     if n_bytes == 0:
         return [[] for _ in sizes], 1.0
@@ -62,9 +62,9 @@ def chosen(sizes: list[list[int]], n_bytes: int | None, name: str) -> tuple[list
     kept: list[list[int]] = [[] for _ in sizes]
     first = zlib.crc32(name.encode("utf-8", "surrogateescape")) % len(sizes)
     for table in (*range(first, len(sizes)), *range(first)):
-        for place, size in enumerate(sizes[table]):
+        for number, size in enumerate(sizes[table]):
             room += size * n_bytes / total
             if room >= size:
                 room -= size
-                kept[table].append(place)
+                kept[table].append(number)
     return kept, total / n_bytes

@@ -15,8 +15,8 @@ class StopCondition:
     """The first of the given conditions to hold ends the replay.
 
     position   (file name, offset): groups that end at or before it count. The file's base name, without a folder.
-    gtid_set   stop after the group with which the whole set has been executed. What was executed before (the base
-               snapshot's set, Previous_gtids) counts, so the set may name more than the archive holds.
+    gtid_set   stop after the group with which the whole set has been executed. Transactions executed before (the base
+               snapshot's set, Previous_gtids) count, so the set may name more than the archive holds.
     datetime   epoch seconds: stop before the first group whose timestamp is this or later. A group's timestamp is that
                of its first event, as for mysqlbinlog --stop-datetime.
     """

@@ -52,7 +52,7 @@ class Changes(Protocol):
     @property
     def kinds(self) -> np.ndarray: ...
     @property
-    def places(self) -> np.ndarray: ...
+    def positions(self) -> np.ndarray: ...
     @property
     def rows(self) -> np.ndarray: ...
     @property
@@ -87,7 +87,7 @@ class DecodedChanges(Changes, Protocol):
 
 
 _ARRAYS: dict[str, type[np.number]] = {
-    "kinds": np.uint8, "places": np.int64, "rows": np.int32, "before_rows": np.int32, "after_rows": np.int32,
+    "kinds": np.uint8, "positions": np.int64, "rows": np.int32, "before_rows": np.int32, "after_rows": np.int32,
     "images": np.int64, "image_lengths": np.int32, "times": np.uint32, "events": np.int64, "before_images": np.int64,
     "before_lengths": np.int32, "seqs": np.int64, "before_hashes": np.uint32, "after_hashes": np.uint32,
 }
@@ -95,15 +95,15 @@ _ARRAYS: dict[str, type[np.number]] = {
 
 
 class ChangeBatch:
-    """Changes of one table. Arrays of `n` entries: `kinds` (uint8: INSERT, UPDATE, DELETE), `places` (int64: offset in
-    the file of the rows event), `rows` (int32: row in the event), `before_rows` and `after_rows` (int32: the row of
+    """Changes of one table. Arrays of `n` entries: `kinds` (uint8: INSERT, UPDATE, DELETE), `positions` (int64: offset
+    in the file of the rows event), `rows` (int32: row in the event), `before_rows` and `after_rows` (int32: the row of
     `before` and `after` with this change's image, -1 if it has none), `images` (int64: pointer to the after-image, -1
     if there is none), `image_lengths` (int32: its bytes), `times` (uint32: when the event was made, in seconds since
     1970), `events` (int64: the rows event's number in the walk and, in EVENT_FLAG_BITS below it, its flags),
-    `before_images` and `before_lengths` (the same of the before-image as of the after-image; of a compressed event it
-    is good only where the binding asks for it), `seqs` (int64: what orders and identifies the change in its event
-    group, see change_records.SEQ_BITS), `before_hashes` and `after_hashes` (uint32: of the bytes of both images, where
-    the binding asks for them; 0 for none)."""
+    `before_images` and `before_lengths` (the same for the before-image; of a compressed event they are valid only if
+    the binding requests them), `seqs` (int64: the change's order and identity in its event group, see
+    change_records.SEQ_BITS), `before_hashes` and `after_hashes` (uint32: hashes of the bytes of both images, if the
+    binding requests them; 0 for none)."""
 
     def __init__(self, before: ImageBuffers, after: ImageBuffers, rows: int):
         self.before, self.after, self.file = before, after, NO_FILE
@@ -135,7 +135,7 @@ class ChangeBatch:
         return self._arrays[0][:self.n]
 
     @property
-    def places(self) -> np.ndarray:
+    def positions(self) -> np.ndarray:
         return self._arrays[1][:self.n] - self.file.address
 
     @property

@@ -19,9 +19,9 @@ layouts whose bitmap is that of partial JSON columns."""
 LAYOUT_BYTES = LAYOUT.itemsize
 
 BATCH, batch_at, _ = struct("change batch", **dict.fromkeys((
-    "n", "n_before", "n_after", "in_one", "capacity", "kinds", "places", "rows", "before_rows", "after_rows", "images",
-    "image_lengths", "times", "events", "before_images", "before_lengths", "seqs", "before_hashes", "after_hashes",
-    "hashes", "zero_dates"), np.int64))
+    "n", "n_before", "n_after", "in_one", "capacity", "kinds", "positions", "rows", "before_rows", "after_rows",
+    "images", "image_lengths", "times", "events", "before_images", "before_lengths", "seqs", "before_hashes",
+    "after_hashes", "hashes", "zero_dates"), np.int64))
 """How many changes, before-images and after-images it has, and where its arrays are. `in_one` is 1 where both images go
 into the same buffers, one after the other: then all images are counted by both numbers; `hashes` is 1 where the hashes
 of images are taken."""
@@ -35,22 +35,22 @@ NO_OPTIONS = -1
 
 STATE, state_at, _ = struct("state", **dict.fromkeys((
     "base", "end", "file_end", "header_bytes", "checksum_bytes", "tables", "ids", "ids_mask", "no_nulls",
-    "position", "place", "row_at", "table", "detail", "layout", "partial_bits", "event",
+    "position", "file_event", "row_at", "table", "detail", "layout", "partial_bits", "event",
     "content", "contents_left", "contents_end", "inner", "within", "copy", "buffer", "buffer_end", "wanted_bytes",
     "n_events", "rows_event", "inner_offset", "first_seq", "seq_shift", "images", "digests", "digest", "left_out",
     "left_out_end", "out_from", "out_to"), np.int64))
-"""The walk's state. Of the file: its address (`base`), where to stop (an offset), the address of its end, the bytes of
-an event's header (19, or 27 with a group id) and checksum. Addresses of the tables' records, of the table of their ids
-(ids_mask + 1 entries, a power of two), and of 512 zero bytes: the NULL bitmap of a row without NULLs. `event` is the
-address of the event; `position` is where the file has it, or the one that it was compressed in, and `place` the address
-of that. For compressed events: the next of what was inflated (`content`) and how much is left of it, where that memory
-ends, the event in it (`inner`; 0 before the first), whether one has begun (`within`); where the rows event was copied
-to, and what is free of the buffer for such. `n_events` counts rows events of wanted tables; `rows_event` is the one
-whose rows are being read, as `events` has it, and `images` the address of its IMAGES. `inner_offset` is the offset of
-the event in what a compressed event holds; `first_seq` is the number (SEQ_BITS) of the first byte of the body of the
-rows event, and `seq_shift` the shift of the offsets behind it. `digests`: whether a digest of the events is taken
-(digest_kernel); `digest`: what it is so far. `left_out` to `left_out_end` are the addresses of the ranges still to come
-whose events are skipped, and `out_from` to `out_to` (offsets) is the one before them."""
+"""The walk's state. For the file: its address (`base`), the offset at which to stop, the address of its end, the bytes
+of an event's header (19, or 27 with a group id) and checksum. Addresses of the tables' records, of the table of their
+ids (ids_mask + 1 entries, a power of two), and of 512 zero bytes: the NULL bitmap of a row without NULLs. `event` is
+the address of the event; `position` is the offset of that, or of the compressed event that contains it, and
+`file_event` the address of the latter. For compressed events: the next inflated part (`content`) and how many are left,
+the end of that memory, the event in it (`inner`; 0 before the first), whether one has begun (`within`); the copy of the
+rows event, and the free part of the buffer for such. `n_events` counts rows events of wanted tables; `rows_event` is
+the one whose rows are being read, as `events` has it, and `images` the address of its IMAGES. `inner_offset` is the
+offset of the event in what a compressed event holds; `first_seq` is the number (SEQ_BITS) of the first byte of the body
+of the rows event, and `seq_shift` the shift of the offsets behind it. `digests`: whether a digest of the events is
+computed (digest_kernel); `digest`: its value so far. `left_out` to `left_out_end` are the addresses of the ranges still
+to come whose events are skipped, and `out_from` to `out_to` (offsets) is the one before them."""
 
 EVENT_FLAG_BITS = 16
 """In a batch's `events`: the flags of the rows event, and above them its number in the walk."""
@@ -59,17 +59,17 @@ SEQ_BITS, DEFLATED_SEQ_BITS = 23, 12
 """A change's number in `seqs` is the offset in the file of the first byte of its row, shifted by SEQ_BITS. It depends
 only on the log's bytes, ascends, and is unique in an event group.
 
-Rows in a compressed event have offsets in what it holds, and these are added to the event's own offset. No rows follow
-a TRANSACTION_PAYLOAD in its group. Behind one of MariaDB's compressed events others follow. What it holds is at most
-1032 times as long as it is (deflate). So offsets in it are shifted by DEFLATED_SEQ_BITS: 1032 << 12 is less than
-1 << 23, and the next event has greater numbers.
+Rows in a compressed event have offsets in its contents, and these are added to the event's own offset. No rows follow a
+TRANSACTION_PAYLOAD in its group. Behind one of MariaDB's compressed events others follow. Its contents are at most 1032
+times as long as it is (deflate). So offsets in it are shifted by DEFLATED_SEQ_BITS: 1032 << 12 is less than 1 << 23,
+and the next event has greater numbers.
 
 Between the numbers of two rows is room for the changes that foreign keys make after the first one: for each byte of
 its row 1 << SEQ_BITS, in MariaDB's compressed events 1 << DEFLATED_SEQ_BITS."""
 
 
 class Status(IntEnum):
-    """Why the kernel stopped: DONE, what it needs, or, below 0, what is wrong with the event."""
+    """Why the kernel stopped: DONE, what it needs, or, below 0, the error in the event."""
 
     DONE = 0
     BATCH_FULL = 1

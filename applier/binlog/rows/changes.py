@@ -47,14 +47,13 @@ _DAMAGED = "the file is damaged; copy it again from the server"
 
 @dataclasses.dataclass
 class TableBinding:
-    """What a consumer wants of one table.
+    """The parts of one table that a consumer reads.
 
-    `plans` says how each column of the log's images is read, `before` and `after` what comes out for each (None: not
-    wanted; a plan of `plans`, or a variant of it). `take` is called with each batch when it is full or the walk ends.
-    A JSON diff stands for no value and is absent, but with `raw_diffs`, where its bytes come out. With `before_images`
-    the memory that they lie in is kept as that of after-images is. `hashes`: the hashes of both images are wanted.
-    `in_one`: both images go to the same buffers, in
-    the order of the log; `before` is then what `after` is.
+    `plans` says how each column of the log's images is read, `before` and `after` the output for each (None: not
+    wanted; a plan of `plans`, or a variant of it). `take` is called with each batch when it is full or the walk ends. A
+    JSON diff stands for no value and is absent, but with `raw_diffs`, where its bytes come out. With `before_images`
+    their memory is kept like that of after-images. `hashes`: compute the hashes of both images. `in_one`: both images
+    go to the same buffers, in log order; `before` is then the same as `after`.
     """
 
     plans: list[ColumnPlan]
@@ -134,9 +133,9 @@ class ChangeReader:
     """Decodes the row changes of one file for the tables that `bind` wants.
 
     `bind(table_map)` is called once for each distinct table map: a TableBinding (which several table maps may share) or
-    None. `checksum` says that events end with a CRC32. Images of compressed events lie in memory that `keep` is told
-    of; without it they are good for one batch only. Events in the ranges `left_out` (left_out.pack_ranges), which are
-    whole groups, are skipped. `computes_omitted`: see FormatDescription.
+    None. `checksum` says that events end with a CRC32. `keep` gets the memory of images of compressed events; without
+    it these are valid for one batch only. Events in the ranges `left_out` (left_out.pack_ranges), which are whole
+    groups, are skipped. `computes_omitted`: see FormatDescription.
     """
 
     def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,
@@ -264,7 +263,7 @@ class ChangeReader:
         return number
 
     def _bound(self, number: int) -> _BoundTable:
-        """A table at which the kernel stops: one that is wanted."""
+        """Return a wanted table at which the kernel stops."""
         table = self._tables[number]
         assert table is not None
         return table
@@ -272,19 +271,19 @@ class ChangeReader:
     def _add_layout(self, number: int, address: int) -> None:
         table = self._bound(number)
         length = (len(table.table_map.types) + 7) // 8
-        with self._placed(table):
+        with self._located(table):
             table.add_layout(ctypes.string_at(address, length))
         self._records[number] = table.record()
 
     def _add_variant(self, table: _BoundTable, address: int) -> None:
         length, batch = (len(table.json_columns) + 7) // 8, table.binding.batch
-        with self._placed(table):
+        with self._located(table):
             table.add_variant(self._get("layout"), ctypes.string_at(address, length))
         batch.before.rewind(batch.n_before)
 
     @contextmanager
-    def _placed(self, table: _BoundTable) -> Iterator[None]:
-        """Give errors the place of the event at the cursor."""
+    def _located(self, table: _BoundTable) -> Iterator[None]:
+        """Give errors the position of the event at the cursor."""
         try:
             yield
         except ApplierError as error:
@@ -298,7 +297,7 @@ class ChangeReader:
             bound.binding.flush(self.file)
             return
         longest = self._event_size() - self._get("row_at")
-        with self._placed(bound):
+        with self._located(bound):
             batch.before.make_room(batch.n_before, longest)
             batch.after.make_room(batch.n_after, longest)
 

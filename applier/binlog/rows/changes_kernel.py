@@ -36,17 +36,15 @@ RANGE_BYTES, NEVER = 16, 1 << 62
 
 @kernel
 def walk(state_address):
-    """Decode the events from `position` up to `end` (offsets from address `base`); says why it stopped.
-
-    With `digests`, checksums are compared, and the events' digest is taken (same_bytes).
-    """
+    """Decode the events from `position` up to `end` (offsets from address `base`); return why it stopped. With
+    `digests`, checksums are compared, and the events' digest is computed (same_bytes)."""
     state = state_at(state_address)
     base, position, end = state.base, state.position, state.end
     header, checksum_bytes = state.header_bytes, state.checksum_bytes
     digests = state.digests != 0
     while position < end:
         start = base + position
-        state.place = start
+        state.file_event = start
         if header > end - position:
             return Status.BAD_LENGTH
         size = np.int64(event_header(start).size)
@@ -88,7 +86,7 @@ def is_left_out(position, state):
 
 @inline
 def compressed_event(position, state):
-    """The events that a compressed event holds, as far as they are inflated; all have its place."""
+    """Read the events in a compressed event, as far as they are inflated; all have its position."""
     goes_on, header = True, state.header_bytes
     while goes_on:
         if state.contents_left == 0 or content_view(state.content).position != position:
@@ -123,7 +121,7 @@ def compressed_event(position, state):
 
 @inline
 def plain_event(start, stop, safe_end, event_type, state):
-    """One event that is not compressed, or was; `place` is the address of the event in the file."""
+    """Read one event that is not compressed, or was; `file_event` is the address of the event in the file."""
     state.event = start
     kind, body = rows_kind(np.int64(event_type)), start + state.header_bytes
     if event_type == _TABLE_MAP:

@@ -45,9 +45,9 @@ from keysearch.records import struct
 
 STEP, _, step_at = struct("step", **dict.fromkeys((
     "operation", "need", "meta", "values", "column", "valid", "absent", "width"), np.int64))
-"""What to do with a column: the operation; the bytes that must be there before the value is looked at; by operation its
-width, scale or digits; the addresses of the column's values or offsets, of its record, its validity bitmap, and its
-bitmap of values that no image had; the bytes of a value in the log."""
+"""A step for a column: the operation; the bytes that must exist before the value is read; by operation its width, scale
+or digits; the addresses of the column's values or offsets, of its record, its validity bitmap, and its bitmap of values
+that no image had; the bytes of a value in the log."""
 
 # operations; those from WORD1 on put out a value, and those from DATE_DAYS on a day or a time
 (SKIP, SKIP_BYTES, WORD1, WORD2, WORD4, WORD8, BYTES1, BYTES2, BYTES_N, INT24, KEY_INT, DECIMAL_128, YEAR_NUMBER,
@@ -114,7 +114,7 @@ def put_bytes(step, row, source, length, safe_end):
 
 @inline
 def _key_integer(step, at):
-    """An integer key as 64 bits that compare in order: sign-extended, or as it is, or biased (BIGINT UNSIGNED)."""
+    """An integer key as 64 bits that compare in order: sign-extended, or unchanged, or biased (BIGINT UNSIGNED)."""
     width, meta = step.width, step.meta
     if width == 4:
         return np.int64(load_i32(at)) if meta == 0 else np.int64(load_u32(at))
@@ -171,7 +171,7 @@ def _old_temporal(step, operation, at):
 
 @inline
 def run_steps(at, end, safe_end, steps, n_steps, nulls, row, invalid_dates):
-    """Decode one image by its steps; NULL bit c belongs to step c. The address after it, or CORRUPT or FULL.
+    """Decode one image by its steps; NULL bit c belongs to step c. Returns the address after it, or CORRUPT or FULL.
 
     `invalid_dates` is the address of their counter. Strings and times are read in place: decoding them by functions,
     left as calls or always inlined, was measured at 4 to 6 % slower.

@@ -159,7 +159,7 @@ def plan_columns(table_map: TableMap, digits: list[int | None] | None = None) ->
 
 
 class _Step(NamedTuple):
-    """What to do with a column (image_kernel.STEP)."""
+    """A step for a column (image_kernel.STEP)."""
 
     operation: int
     need: int
@@ -246,7 +246,7 @@ class ColumnBuffer:
             valid, pa.py_buffer(self.values[:rows + 1].copy()), pa.py_buffer(data if is_full else data.copy())])
 
     def absent_rows(self, rows: int) -> pa.BooleanArray | None:
-        """Which of the first `rows` values images lacked, as booleans; None if all were there."""
+        """Return which of the first `rows` values were missing in images, as booleans; None if none was."""
         if not self.record["has_absent"]:
             return None
         return pa.Array.from_buffers(pa.bool_(), rows, [None, pa.py_buffer(self.absent)])
@@ -299,8 +299,8 @@ class ImageBuffers:
 
 
 class ImageProgram:
-    """The steps for images with the columns `present`, into `buffers`. Columns in `diffs` are there, but do not hold a
-    value: they are skipped, and absent. `address` is what the kernel is given."""
+    """The steps for images with the columns `present`, into `buffers`. Columns in `diffs` are present, but do not hold
+    a value: they are skipped, and absent. `address` is the kernel's argument."""
 
     def __init__(self, plans: list[ColumnPlan], present: Sequence[int], buffers: ImageBuffers,
                  diffs: Sequence[int] = ()) -> None:

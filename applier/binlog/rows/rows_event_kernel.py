@@ -127,7 +127,7 @@ def to_buffer(start, length, state):
         state.wanted_bytes = length
         return np.int64(0)
     inflated = inflated_at(free)
-    inflated.place = state.place
+    inflated.file_event = state.file_event
     inflated.length = length
     copy_bytes(free + INFLATED_BYTES, start, length)
     state.copy = free + INFLATED_BYTES
@@ -187,15 +187,15 @@ def rows_event(start, stop, safe_end, kind, event_type, state):
 @inline
 def _number_rows(state):
     """Set how the rows of the event at `event` are numbered."""
-    is_deflated = state.within != 0 and event_header(state.place).type != _PAYLOAD
+    is_deflated = state.within != 0 and event_header(state.file_event).type != _PAYLOAD
     state.seq_shift = DEFLATED_SEQ_BITS if is_deflated else SEQ_BITS
     state.first_seq = (state.position << SEQ_BITS) + (state.inner_offset + state.header_bytes << state.seq_shift)
 
 
 @inline
 def read_options(at, stop, json_columns, layout, state):
-    """What stands between the images of a row of PARTIAL_UPDATE_ROWS: the address after it, and that of the row's
-    layout (0: a variant that is unknown yet). The address is CORRUPT where it makes no sense."""
+    """Read the options between the images of a row of PARTIAL_UPDATE_ROWS: the address after them, and that of the
+    row's layout (0: a variant that is unknown yet). The address is CORRUPT for malformed options."""
     if at >= stop or load_u8(at) > _PARTIAL_JSON:
         return np.int64(CORRUPT), layout
     options = load_u8(at)
@@ -259,7 +259,7 @@ def _add_change(batch, kind, row, offset, state):
     """The next change, whose images have been added: a row of the event that is being read, at this offset in its body.
     """
     store_u8(batch.kinds + batch.n, np.uint8(kind))
-    store_i64(batch.places + 8 * batch.n, state.place)
+    store_i64(batch.positions + 8 * batch.n, state.file_event)
     store_i32(batch.rows + 4 * batch.n, np.int32(row))
     store_u32(batch.times + 4 * batch.n, event_header(state.event).time)
     store_i64(batch.events + 8 * batch.n, state.rows_event)
@@ -269,7 +269,7 @@ def _add_change(batch, kind, row, offset, state):
 
 @inline
 def rows_of_event(images, batch_address, state):
-    """The images of one rows event into its table's batch; where a row is bad, those before it are there."""
+    """Read the images of one rows event into its table's batch; if a row is bad, those before it are in the batch."""
     batch, resume = batch_at(batch_address), state.row_at
     first = batch.n
     at = images.body + resume if resume else images.first

@@ -1,4 +1,4 @@
-"""Shell completions, generated from the verbs' declarations: no Python runs when somebody presses Tab."""
+"""Shell completions, generated from the verbs' declarations: no Python runs when the user presses Tab."""
 
 
 from applier.cli.help.help_pages import COMMON, short_text, verbs

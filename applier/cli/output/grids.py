@@ -43,47 +43,47 @@ class Grid:
     def add(self, *cells: str | int | float | Text) -> None:
         """Add a row; numbers are right-aligned, and texts are never read as markup."""
         row = [_cell(cell) for cell in cells]
-        self.whole.update(place for place, cell in enumerate(row) if cell.no_wrap)
+        self.whole.update(column for column, cell in enumerate(row) if cell.no_wrap)
         self.rows.append(row)
 
     def print(self, console: Console) -> None:
         """Print it in the console's width."""
-        chosen = [place for place, title in enumerate(self.titles)
+        chosen = [column for column, title in enumerate(self.titles)
                   if console.width >= NARROW or title not in self.less]
-        widths = {place: self._width(place) for place in chosen}
+        widths = {column: self._width(column) for column in chosen}
         room = console.width - _GAP * (len(chosen) - 1) - _EDGES
         while sum(self._narrowest(widths).values()) > room and (last := self._last_whole(chosen)) is not None:
             chosen.remove(last)
             del widths[last]
             room += _GAP
         least = self._narrowest(widths)
-        while sum(widths.values()) > room and (wide := [place for place in chosen if widths[place] > least[place]]):
+        while sum(widths.values()) > room and (wide := [column for column in chosen if widths[column] > least[column]]):
             widths[max(wide, key=widths.__getitem__)] -= 1
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for place in chosen:
-            table.add_column(self.titles[place], width=widths[place], overflow="fold")
+        for column in chosen:
+            table.add_column(self.titles[column], width=widths[column], overflow="fold")
         for row in self.rows:
-            table.add_row(*(_cut(row[place], widths[place]) if self.titles[place] in self.names else row[place]
-                            for place in chosen))
+            table.add_row(*(_cut(row[column], widths[column]) if self.titles[column] in self.names else row[column]
+                            for column in chosen))
         console.print(table)
 
-    def _width(self, place: int) -> int:
+    def _width(self, column: int) -> int:
         """Return the width that a column needs without wrapping; titles of numbers wrap between words."""
-        title = self.titles[place]
-        least = max(map(cell_len, title.split()), default=0) if place in self.whole else cell_len(title)
-        return max([least, *(cell_len(line) for row in self.rows for line in row[place].plain.split("\n"))], default=0)
+        title = self.titles[column]
+        least = max(map(cell_len, title.split()), default=0) if column in self.whole else cell_len(title)
+        return max([least, *(cell_len(line) for row in self.rows for line in row[column].plain.split("\n"))], default=0)
 
     def _narrowest(self, widths: dict[int, int]) -> dict[int, int]:
-        return {place: width if place in self.whole else min(width, max(_LEAST, self._longest_word(place)))
-                for place, width in widths.items()}
+        return {column: width if column in self.whole else min(width, max(_LEAST, self._longest_word(column)))
+                for column, width in widths.items()}
 
-    def _longest_word(self, place: int) -> int:
-        if self.titles[place] in self.names:
+    def _longest_word(self, column: int) -> int:
+        if self.titles[column] in self.names:
             return 0
-        return min(_WORD, max((cell_len(word) for row in self.rows for word in row[place].plain.split()), default=0))
+        return min(_WORD, max((cell_len(word) for row in self.rows for word in row[column].plain.split()), default=0))
 
     def _last_whole(self, chosen: list[int]) -> int | None:
-        return next((place for place in reversed(chosen) if place in self.whole), None)
+        return next((column for column in reversed(chosen) if column in self.whole), None)
 
 
 def result_console() -> ResultConsole:

@@ -16,7 +16,7 @@ def _print(console: ResultConsole, found: Comparison) -> None:
 
 def _lines(found: Comparison) -> list[str]:
     """The comparison as text."""
-    lines = [*_place("A", found.a), *_place("B", found.b)]
+    lines = [*_state("A", found.a), *_state("B", found.b)]
     by = f" (by {found.by})" if found.by else ""
     words = {"same": "A and B stand at the same place", "ahead": "A is ahead of B", "behind": "A is behind B",
              "diverged": "A and B diverged", "unknown": "which of A and B is ahead is unknown"}
@@ -33,13 +33,13 @@ def _lines(found: Comparison) -> list[str]:
     return lines
 
 
-def _place(name: str, place: Standing) -> list[str]:
-    at = place.position
-    parts = [place.kind, *([place.place] if place.kind != "GTID set" else [])]
-    stands = f"from {place.begins} to {at}" if place.begins else f"at {at}" if at.file else ""
+def _state(name: str, state: Standing) -> list[str]:
+    at = state.position
+    parts = [state.kind, *([state.place] if state.kind != "GTID set" else [])]
+    stands = f"from {state.begins} to {at}" if state.begins else f"at {at}" if at.file else ""
     lines = [f"{name}: {' '.join(parts)}{', ' * bool(stands)}{stands}"]
-    if place.gtids:
-        lines.append(f"   GTIDs {place.gtids}")
+    if state.gtids:
+        lines.append(f"   GTIDs {state.gtids}")
     if at.group_id is not None:
         lines.append(f"   group id {at.group_id}")
     return lines

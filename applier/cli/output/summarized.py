@@ -51,7 +51,7 @@ def _largest(console: ResultConsole, summary: Summary) -> None:
         number = one.gtid if len(sources) > 1 else (one.gtid or "").rpartition(_separator(one.gtid))[2]
         kinds = [sum(table.kinds[kind] for table in one.tables) for kind in range(3)]
         what = f"{number}: {one.words}" if number else one.words
-        grid.add(_with_place(f"{what} at {when(one.time)}" + " (in part rolled back)" * one.rolled_back,
+        grid.add(_with_position(f"{what} at {when(one.time)}" + " (in part rolled back)" * one.rolled_back,
                                   f"{one.file}:{one.start}", one.server_id, one.thread_id,
                                   short(one.statement or "", _CHARACTERS)), bar(kinds, most))
     grid.print(console)
@@ -60,11 +60,11 @@ def _largest(console: ResultConsole, summary: Summary) -> None:
         console.say(f"transaction N, as other commands take it: --gtids {source}{separator}N")
 
 
-def _with_place(what: str, place: str, server_id: int, thread_id: int | None, *more: str) -> Text:
-    """Return what happened, and below it the position in the log and who did it."""
+def _with_position(what: str, position: str, server_id: int, thread_id: int | None, *more: str) -> Text:
+    """Return what happened, and below it the position in the log and the server and session."""
     thread = "" if thread_id is None else f"thread {thread_id}"
-    return words(what).append("\n").append(words(", ".join(filter(None, (place, f"server {server_id}", thread, *more))),
-                                                  "dim"))
+    facts = filter(None, (position, f"server {server_id}", thread, *more))
+    return words(what).append("\n").append(words(", ".join(facts), "dim"))
 
 
 def _separator(gtid: str | None) -> str:
@@ -105,8 +105,8 @@ def _statements(console: ResultConsole, summary: Summary) -> None:
         return
     grid = Grid("DDL")
     for one in summary.statements[:_STATEMENTS]:
-        place = ", ".join(filter(None, (when(one.time), f"{one.file}:{one.start}", one.gtid)))
-        grid.add(_with_place(short(one.sql), place, one.server_id, one.thread_id, one.user or "", one.database))
+        position = ", ".join(filter(None, (when(one.time), f"{one.file}:{one.start}", one.gtid)))
+        grid.add(_with_position(short(one.sql), position, one.server_id, one.thread_id, one.user or "", one.database))
     grid.print(console)
     _more(console, summary.n_statements - _STATEMENTS, "statements")
 

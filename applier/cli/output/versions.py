@@ -1,4 +1,5 @@
-"""Print the versions of one row: one line per step, with the values before and after, and who changed it."""
+"""Print the versions of one row: one line per step, with the values before and after, and the transaction that changed
+it."""
 
 from __future__ import annotations
 
@@ -37,13 +38,13 @@ def _print(console: ResultConsole, history: RowHistory, nothing: str) -> None:
         """Add a line for the beginning ("from") or the end ("to") of a version."""
         file, offset = version[f"_{end}_file"], version[f"_{end}_pos"]
         origin = Origin(None, None) if file is None else origins.of(file, offset)
-        place = "" if file is None else f"{file}:{offset}"
+        position = "" if file is None else f"{file}:{offset}"
         thread = "" if origin.thread_id is None else str(origin.thread_id)
         if is_narrow:
-            said_first = [_time(time), place, f"thread {thread}" if thread else ""]
+            said_first = [_time(time), position, f"thread {thread}" if thread else ""]
             grid.add(words("\n".join(filter(None, said_first)), keep="\n"), kind, assembled(*what))
         else:
-            grid.add(_time(time), version[f"_{end}_gtid"] or "", place, thread, kind, assembled(*what))
+            grid.add(_time(time), version[f"_{end}_gtid"] or "", position, thread, kind, assembled(*what))
         if origin.statement is not None:
             grid.add(*[""] * (len(grid.titles) - 1), words(short(origin.statement, _CHARACTERS), "dim"))
 

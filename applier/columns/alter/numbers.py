@@ -12,16 +12,16 @@ def added(rows: range, first_number: int, numbering: tuple[int, int], *, in_plac
     """Return the numbers, int64[n], of some rows of a table in a column that is added, of which none is below
     `first_number`. A server that alters the table in place takes a first step before it begins. Raises
     NotComputable."""
-    places = np.arange(rows.start, rows.stop)
+    numbers = np.arange(rows.start, rows.stop)
     step, offset = numbering
     if numbering == (1, 1) or (step == 1 and in_place):
-        return places + first_number
+        return numbers + first_number
     if in_place:
         offset = offset if offset <= step else 0
         start = (abs(first_number - offset) // step + 1) * step + offset
     else:
         start = int(_after(np.array(first_number - 1), step, _known(step, offset))) * step + offset
-    return places * step + start
+    return numbers * step + start
 
 
 def filled(known: np.ndarray, asks: np.ndarray, first_number: int, numbering: tuple[int, int]) -> np.ndarray:

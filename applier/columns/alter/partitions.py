@@ -255,11 +255,11 @@ def _key(work: _Rows) -> np.ndarray:
         size = len(rows_bytes)
         length = np.full(len(nulls), size)
         weighs = by_weight and kind.base not in ("datetime", "timestamp")
-        for place in reversed(range(size if weighs else 0)):
-            length = np.where((length == place + 1) & (rows_bytes[place] == ord(" ")), place, length)
-        for place, byte in enumerate(rows_bytes):
+        for at in reversed(range(size if weighs else 0)):
+            length = np.where((length == at + 1) & (rows_bytes[at] == ord(" ")), at, length)
+        for at, byte in enumerate(rows_bytes):
             mixed = ((hashed & np.uint64(63)) + step) * (_WEIGHTS[byte] if weighs else byte)
-            counts = (place < length) & ~nulls
+            counts = (at < length) & ~nulls
             hashed = np.where(counts, hashed ^ (mixed + (hashed << np.uint64(8))), hashed)
             step = np.where(counts, step + np.uint64(3), step)
         hashed = np.where(nulls, hashed ^ (hashed << np.uint64(1) | np.uint64(1)), hashed)
@@ -273,7 +273,7 @@ def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnTyp
     """The bytes of integers, and of MySQL's dates and times, as rows have them, one after another: uint64[n] each."""
     if kind.entry.bits:
         whole = _bits(values.fill_null(0))
-        return [(whole >> np.uint64(8 * place)) & np.uint64(0xFF) for place in range(kind.entry.bits // 8)]
+        return [(whole >> np.uint64(8 * at)) & np.uint64(0xFF) for at in range(kind.entry.bits // 8)]
     if kind.base not in ("date", "datetime", "timestamp") or zero_dates.has_any(values):
         raise NotComputable(f"column {name}, {kind.sql()}, in the hash of KEY")
     micros = zero_dates.numbers_of(values) * (zero_dates.DAY if kind.base == "date" else 1)
@@ -281,17 +281,17 @@ def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnTyp
     days = pa.array(seconds // 86_400, pa.int32()).cast(pa.date32())
     year, month, day = (np.asarray(part(days)).astype(np.int64) for part in (pc.year, pc.month, pc.day))
     if kind.base == "date":
-        packed, places = year << 9 | month << 5 | day, [0, 8, 16]
+        packed, shifts = year << 9 | month << 5 | day, [0, 8, 16]
     elif kind.base == "timestamp":
-        packed, places = seconds, [24, 16, 8, 0]
+        packed, shifts = seconds, [24, 16, 8, 0]
     else:
         clock = seconds % 86_400
         packed = ((year * 13 + month) << 5 | day) << 17 | clock // 3600 << 12 | clock // 60 % 60 << 6 | clock % 60
-        packed, places = packed + (1 << 39), [32, 24, 16, 8, 0]
+        packed, shifts = packed + (1 << 39), [32, 24, 16, 8, 0]
     size = (kind.fsp + 1) // 2
     digits = fraction // 100**(3 - size)
-    made = [packed >> place & 0xFF for place in places]
-    made += [digits >> 8 * place & 0xFF for place in reversed(range(size))]
+    made = [packed >> shift & 0xFF for shift in shifts]
+    made += [digits >> 8 * at & 0xFF for at in reversed(range(size))]
     return [byte.astype(np.uint64) for byte in made]
 
 

@@ -57,7 +57,7 @@ class RowConverter:
         """`unordered` is the order of the rows, as text, if it is not the order in which the server copied them."""
         self._conversion, self._unordered = conversion, unordered
         self.schema = table_schema(conversion.new)
-        self._places = {column.name: place for place, column in enumerate(conversion.old.stored_columns)}
+        self._column_numbers = {column.name: number for number, column in enumerate(conversion.old.stored_columns)}
         self._done = 0
         self._stored = [(column, source) for column, source in
                         zip(conversion.new.columns, conversion.sources, strict=True) if column.generated != "virtual"]
@@ -161,7 +161,10 @@ class RowConverter:
 
     def _differs(self, rows: pa.Table, made: pa.Array | pa.ChunkedArray, source: int | None) -> bool:
         """True if a column's values change; an integer is the same in every size."""
-        if source is None or made is (before := rows.column(self._places[self._conversion.old.columns[source].name])):
+        if source is None:
+            return False
+        before = rows.column(self._column_numbers[self._conversion.old.columns[source].name])
+        if made is before:
             return False
         made, before = (pa.chunked_array([side]) if isinstance(side, pa.Array) else side for side in (made, before))
         if pa.types.is_integer(made.type) and pa.types.is_integer(before.type):
@@ -172,7 +175,7 @@ class RowConverter:
         old = self._conversion.old.columns[source]
         if old.generated == "virtual":
             raise self._cannot(f"column {column.name} was VIRTUAL, so its values are not stored")
-        values = made = rows.column(self._places[old.name])
+        values = made = rows.column(self._column_numbers[old.name])
         try:
             if moves_timestamps(self._conversion) and old.type.base == column.type.base == "timestamp":
                 values = made = pa.chunked_array([as_copied(values.combine_chunks(), self._conversion.session)])
@@ -304,11 +307,11 @@ class RowConverter:
             raise self._cannot(f"column {column.name} numbers the rows, and some of them may be removed")
         self._check_order(self._done + n)
         sharing = [other for other, sequence in self._conversion.drawn.items() if sequence == name]
-        places = np.arange(self._done, self._done + n, dtype=np.int64) * len(sharing) + sharing.index(column.name)
+        steps = np.arange(self._done, self._done + n, dtype=np.int64) * len(sharing) + sharing.index(column.name)
         last = state.next_value + state.step * ((self._done + n) * len(sharing) - 1)
         if not state.minimum <= min(state.next_value, last) <= max(state.next_value, last) <= state.maximum:
             raise self._cannot(f"column {column.name} gets more numbers than the sequence {'.'.join(name)} has")
-        made = numbers_of(pa.array(state.next_value + state.step * places), constant=False)
+        made = numbers_of(pa.array(state.next_value + state.step * steps), constant=False)
         return assigned(made, column.type, self._conversion.session)
 
     def _now(self, column: Column) -> pa.Scalar:

@@ -1,4 +1,4 @@
-"""The process on each Spark node that forks its Python workers: it loads what they need once, before it forks.
+"""The process on each Spark node that forks its Python workers: it loads their modules once, before it forks.
 
 On a node without compiled kernels (no earlier replay, no wheel) the first daemon compiles
 them, and others there wait for it: workers would each wait for one kernel after the other.
@@ -22,7 +22,7 @@ def main() -> None:
 
 
 def compile_kernels() -> None:
-    """Have the kernels of a replay compiled. Where they cannot be kept, workers compile what they need."""
+    """Have the kernels of a replay compiled. If they cannot be kept, workers compile the ones that they need."""
     from applier.engine import compiling
 
     try:

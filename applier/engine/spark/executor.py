@@ -128,5 +128,6 @@ def groups_by_work(tasks: Sequence[OutlineTask]) -> list[list[OutlineTask]]:
 
 
 def _local_directory(spark: SparkSession) -> str | None:
-    """Where a local session keeps what does not fit in memory; None for the system's directory."""
+    """Return the directory in which a local session keeps data that does not fit in memory; None for the system's
+    directory."""
     return spill_directory() or spark.sparkContext.getConf().get("spark.local.dir")

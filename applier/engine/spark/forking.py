@@ -17,7 +17,7 @@ PRELOADED = (
     "numpy",
     "pyarrow.compute",
     "pyarrow.parquet",
-    "pandas",  # what a worker imports wants it
+    "pandas",  # needed by imports of a worker
     *spark_private.PRELOADED,
     "applier.engine.spark.stages",
     "applier.apply.routes.task",

@@ -34,4 +34,5 @@ def table_of(frame: DataFrame, schema: pa.Schema) -> pa.Table:
     if not is_before_4():
         return frame.toArrow()
     rows = frame.collect()
-    return pa.table([pa.array([row[place] for row in rows], field.type) for place, field in enumerate(schema)], schema)
+    return pa.table([pa.array([row[number] for row in rows], field.type)
+                     for number, field in enumerate(schema)], schema)

@@ -56,7 +56,7 @@ class Gateway:
     directory: Scratch  # where it will report its port and secret
 
     def connection(self) -> tuple[int, str]:
-        """Wait for its port and secret. Raises ApplierError, with what it printed, if it does not come up.
+        """Wait for its port and secret. Raises ApplierError, with its output, if it does not start.
 
         It writes them to another file and then renames that, so they are complete.
         """
@@ -171,18 +171,18 @@ def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> l
 
 def _cache_directory() -> Path | None:
     """The directory for archives (about 150 MB each), to which no other user can write; None if it cannot be made."""
-    place = caches.usable(caches.user_folder("applier", "java"))
+    folder = caches.usable(caches.user_folder("applier", "java"))
     try:
-        caches.make(place)
+        caches.make(folder)
     except OSError:
         return None
-    return Path(place) if os.access(place, os.W_OK) else None
+    return Path(folder) if os.access(folder, os.W_OK) else None
 
 
 def claimed(recording_lock: Path) -> Path | None:
     """Take the lock file for recording an archive; None if another process has it, or was killed a short time ago.
 
-    Also removes what other versions of Java or Spark left in the directory and nobody has used for long.
+    Also removes files of other versions of Java or Spark in the directory that were not used for a long time.
     """
     for path in recording_lock.parent.iterdir():
         keep_seconds = RECORDING_SECONDS if path.suffix in (".recording", ".new") else UNUSED_SECONDS

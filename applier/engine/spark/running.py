@@ -40,7 +40,7 @@ class TaskFailed(RuntimeError):
 
 
 class TaskOutOfResources(TaskFailed):
-    """A task failed for lack of a resource; `hint` says what an operator can do."""
+    """A task failed because a resource ran out; `hint` says what an operator can do."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -236,8 +236,7 @@ class _RemoteJob:
 
 
 def _explained(error: BaseException) -> BaseException:
-    """Spark's failure without its Java parts: the worker's traceback, or what Spark reports of a worker that is gone.
-    """
+    """Spark's failure without its Java parts: the worker's traceback, or Spark's report about a lost worker."""
     from pyspark.errors import PythonException
 
     if is_silence(error):

@@ -1,7 +1,7 @@
 """Directories for sockets, answers and payloads, in the system's directory for temporary files, or another one.
 
-A directory lives until it is removed or its process ends; the next process removes what a killed one left. It waits a
-while, since a JVM that is still starting writes its address there, and ends only after that.
+A directory lives until it is removed or its process ends; the next process removes the leftovers of a killed one. It
+waits a while, since a JVM that is still starting writes its address there, and ends only after that.
 """
 
 import os
@@ -20,7 +20,7 @@ _OURS = re.compile(r"applier-\d+-[0-9a-f]{12}")
 
 
 class Scratch:
-    """A directory that nobody else may look into, `path`; a context manager that removes it."""
+    """A directory, `path`, that other users cannot read; a context manager that removes it."""
 
     def __init__(self, parent: str | None = None) -> None:
         parent = parent or tempfile.gettempdir()

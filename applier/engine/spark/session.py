@@ -62,7 +62,7 @@ def start(master: str | None = None, *, conf: Conf = (), app_name: str = "applie
 
 
 def _start_context(given: str | None, conf: Conf, app_name: str) -> None:
-    """Start the process's Spark context, with the default session of whoever asks for one later."""
+    """Start the process's Spark context, with the default session of later callers."""
     master = with_retries(given or "local[*]")
     local = is_local(master)
     _connect(settings.of_launch(conf, local=local))
@@ -72,7 +72,7 @@ def _start_context(given: str | None, conf: Conf, app_name: str) -> None:
 
     try:
         spark_private.connect(conf)
-        known = SparkConf()  # what the JVM has of the user's: spark-defaults.conf, spark-submit's arguments
+        known = SparkConf()  # the user's settings that the JVM has: spark-defaults.conf, spark-submit's arguments
         ours = settings.of_context(local=local, named=given is not None, py_files=known.get("spark.submit.pyFiles", ""))
         for name, value in ours.items():
             known.setIfMissing(name, value)
@@ -123,7 +123,7 @@ def master_in_use(master: str | None) -> str | None:
 
 
 def boot(master: str | None = None, conf: Conf = ()) -> None:
-    """Start Java for a later `start` with the same arguments, while the caller imports what it needs."""
+    """Start Java for a later `start` with the same arguments, while the caller imports modules."""
     global _booted
     left_out.open_again()
     _check_installed(master)

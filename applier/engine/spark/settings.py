@@ -23,7 +23,7 @@ TASK_ATTEMPTS = 4
 OF_CONTEXT = {
     "spark.ui.showConsoleProgress": "false",
     "spark.ui.liveUpdate.period": "0s",  # else a task that ends soon after another began counts at the next heartbeat
-    "spark.port.maxRetries": "64",  # so many runs on one machine may have a UI
+    "spark.port.maxRetries": "64",  # the number of runs on one machine that may have a UI
     "spark.log.level": "ERROR",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.shuffle.sort.bypassMergeThreshold": "1000",  # few, large payloads: straight into files, never sorted

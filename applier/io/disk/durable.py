@@ -80,7 +80,7 @@ def sync(paths: Iterable[str]) -> None:
 
 def sync_tree(root: str) -> None:
     """Wait until a directory and all below it are on the disk."""
-    sync(os.path.join(place, name) for place, _, names in os.walk(root, onerror=_raise) for name in ("", *names))
+    sync(os.path.join(folder, name) for folder, _, names in os.walk(root, onerror=_raise) for name in ("", *names))
 
 
 def link(source: str, target: str) -> bool:

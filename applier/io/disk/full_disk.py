@@ -21,12 +21,12 @@ def explanation(text: str) -> tuple[str, str] | None:
 
 
 @contextmanager
-def explained(place: str | None = None) -> Iterator[None]:
+def explained(path: str | None = None) -> Iterator[None]:
     """Turn an OSError for a full disk into an ApplierError that names the file, or else this path."""
     try:
         yield
     except OSError as error:
         if full := explanation(str(error)):
             named = _FILE.search(str(error))
-            raise ApplierError(full[0], file=error.filename or (named[1] if named else place), hint=full[1]) from error
+            raise ApplierError(full[0], file=error.filename or (named[1] if named else path), hint=full[1]) from error
         raise

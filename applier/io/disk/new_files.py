@@ -108,8 +108,8 @@ def make(uri: str, content: bytes) -> bool:
     import obstore
     from obstore.exceptions import AlreadyExistsError, BaseError
 
-    place, query = divided(uri)
-    bucket, _, key = place.removeprefix(_S3).partition("/")
+    location, query = divided(uri)
+    bucket, _, key = location.removeprefix(_S3).partition("/")
     environment = tuple((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
     store = _store(bucket, tuple(store_options(f"{_S3}{bucket}{query}").items()), environment)
     key = unquote(key)
@@ -125,8 +125,8 @@ def make(uri: str, content: bytes) -> bool:
 
 @lru_cache(maxsize=8)
 def _store(bucket: str, options: tuple[tuple[str, str], ...], environment: tuple[tuple[str, str], ...]) -> S3Store:
-    """A store of these options and what else `environment` says, which obstore reads itself: another one needs another
-    store, as where credentials were renewed."""
+    """Return a store with these options, and others in `environment`, which obstore reads itself: another environment
+    needs another store, as when credentials were renewed."""
     from obstore.store import S3Store
 
     given = dict(options)

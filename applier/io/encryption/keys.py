@@ -31,7 +31,8 @@ _PLUGIN_MASK = b"*305=Ljt0*!@$Hnm(*-9-w;:"
 _BINLOG_KEY = "1"
 _SALTED = b"Salted__"
 _DIGESTS = ("sha1", "sha256", "sha512", "sha224", "sha384")
-"""By which a key file's secret becomes its key: the server's default, and what file_key_management_digest may say."""
+"""The digests by which a key file's secret becomes its key: the server's default, and the possible values of
+file_key_management_digest."""
 _LARGEST = 16 << 20
 _AES_KEYS = (16, 24, 32)
 
@@ -115,7 +116,7 @@ def _keyring(path: str) -> dict[str, bytes]:
     try:
         return dict(_of_plugin(data) if data.startswith(_PLUGIN_START) else _of_component(json.loads(data)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
-        pass  # what it says may hold keys
+        pass  # its text may contain keys
     raise UsageError("this is not a keyring of component_keyring_file or keyring_file", file=path,
                      hint="the keys of other keyrings (Vault, KMIP, OCI, AWS) cannot be read: copy the logs from the "
                           "server with `mysqlbinlog --read-from-remote-server --raw`, which decrypts them")
@@ -131,14 +132,14 @@ def _of_plugin(data: bytes) -> Iterator[tuple[str, bytes]]:
     at = _PLUGIN_HEADER
     while at < len(data) and data[at : at + 3] != b"EOF":
         _, *sizes = struct.unpack_from("<5Q", data, at)
-        fields, place = [], at + 40
+        fields, field_at = [], at + 40
         for size in sizes:
-            if size > len(data) - place:
+            if size > len(data) - field_at:
                 raise ValueError("a truncated record")
-            fields.append(data[place : place + size])
-            place += size
+            fields.append(data[field_at : field_at + size])
+            field_at += size
         yield fields[0].decode(), bytes(byte ^ _PLUGIN_MASK[i % len(_PLUGIN_MASK)] for i, byte in enumerate(fields[3]))
-        at = place + -place % 8
+        at = field_at + -field_at % 8
 
 
 def _binlog_key(path: str, secret: str | None) -> bytes:

@@ -151,7 +151,7 @@ class _Decrypted:
             if end or not part or _is_damaged(data[: k.LEAST].tobytes()):
                 break
             self._left += part
-        if not end:  # the file's end, or damage, which whoever reads the log finds by the event's length
+        if not end:  # the file's end, or damage, which the log's reader finds by the event's length
             self._left = b""
             if len(data) >= k.LEAST and not _is_damaged(data[: k.LEAST].tobytes()):
                 self._cipher.decrypt(data, len(data), self._position)

@@ -115,9 +115,9 @@ def scatter_chained(data, end, blocks, answers, vectors, masks):
             here = number * BLOCK
             _combine(answers + here, answers + here, before)
             before = blocks + here
-        for place in range(count * BLOCK, size - 4):
-            mask = load_byte(masks + event * BLOCK + place - count * BLOCK)
-            store_u8(answers + place, np.uint8(load_byte(blocks + place) ^ mask))
+        for byte_at in range(count * BLOCK, size - 4):
+            mask = load_byte(masks + event * BLOCK + byte_at - count * BLOCK)
+            store_u8(answers + byte_at, np.uint8(load_byte(blocks + byte_at) ^ mask))
         _put(data, at, size, answers)
         blocks += _blocks(size) * BLOCK
         answers += _blocks(size) * BLOCK

@@ -186,7 +186,7 @@ class DumpStream:
 
     def _most_of_packet(self) -> int:
         """The bytes that the next packet has at most, by the header of its event. Raises ArchiveError for an event that
-        is larger than any can be: nobody waits for its end."""
+        is larger than any can be: its end is not awaited."""
         if len(self._pending) < self._at + _PACKET.size:
             return _LARGEST_PART
         *_, status, _, _, _, size, _, _ = _PACKET.unpack_from(self._pending, self._at)

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import UnsupportedEvent
-from applier.jobs.change_files.lines import JsonLines, gtids, places
+from applier.jobs.change_files.lines import JsonLines, gtids, positions
 from applier.jobs.change_files.values import AS_DEBEZIUM
 from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.json_lines.steps import AFTER, BEFORE, PLAIN, QUOTED, Steps, quoted
@@ -87,7 +87,7 @@ class DebeziumLines(JsonLines):
         version, seq, servers, threads = (batch.column(name).cast(pa.string())
                                           for name in ("_commit_version", "_seq", "_server_id", "_thread_id"))
         sequence = pc.binary_join_element_wise('["', version, '","', seq, '"]', "")
-        return [(PLAIN, times), (QUOTED, sequence), (PLAIN, servers), gtids(batch), *places(batch),
+        return [(PLAIN, times), (QUOTED, sequence), (PLAIN, servers), gtids(batch), *positions(batch),
                 (PLAIN, threads)]
 
     def _steps(self, modes: Sequence[int]) -> Steps:

@@ -39,12 +39,12 @@ class JsonImages(JsonLines):
             lines, cells = self._divided(part), self._of_table(part)
             images = [self._images(lines, Steps().image(which, self._members([cell.mode for cell in cells])), cells,
                                    lines[name] >= 0) for which, name in ((BEFORE, "before"), (AFTER, "after"))]
-            places = pa.array(lines["row"])
+            rows = pa.array(lines["row"])
             kinds = pa.DictionaryArray.from_arrays(lines["operation"].astype(np.int8), pa.array(OPERATIONS))
             yield pa.RecordBatch.from_arrays([
                 pa.repeat(self._name, len(lines)), kinds,
-                *(part.column(field.name).take(places) for field in OF_CHANGES if field.name not in _LEFT_OUT),
-                *images, diffs_of_lines(part).take(places)], schema=SCHEMA)
+                *(part.column(field.name).take(rows) for field in OF_CHANGES if field.name not in _LEFT_OUT),
+                *images, diffs_of_lines(part).take(rows)], schema=SCHEMA)
 
     def _images(self, lines: np.ndarray, steps: Steps, cells: Sequence[Cells], there: np.ndarray) -> pa.Array:
         text, ends = steps.write(lines, cells)

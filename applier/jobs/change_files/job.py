@@ -48,11 +48,11 @@ class _Source:
                 return None
         return int(self._next.order[-1])
 
-    def up_to(self, place: int) -> tuple[np.ndarray, pa.Array] | None:
+    def up_to(self, order: int) -> tuple[np.ndarray, pa.Array] | None:
         """Return the log order and the texts of the lines up to a number; None if there is none. Call `last` first."""
         if self._next is None:
             return None
-        stop = int(np.searchsorted(self._next.order, place, side="right"))
+        stop = int(np.searchsorted(self._next.order, order, side="right"))
         if stop <= self._at:
             return None
         ends = self._next.ends
@@ -194,9 +194,9 @@ def _write_files(tables: list[_Counted], options: ChangeFilesOptions, progress: 
         progress.phase("changes", len(tables), "tables")
         files = {}
         for done, table in enumerate(tables):
-            place = staging.place(*table.table)
-            filesystem, root = resolve(place.root)
-            path = f"{place.folder}/changes.{_ENDINGS[options.format]}"
+            target = staging.target(*table.table)
+            filesystem, root = resolve(target.root)
+            path = f"{target.folder}/changes.{_ENDINGS[options.format]}"
             with filesystem.open_output_stream(f"{root}/{path}", compression=None) as sink:
                 table.write(sink)
             files[path] = table

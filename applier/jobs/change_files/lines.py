@@ -70,9 +70,9 @@ class JsonLines:
             text, ends = self._steps([column.mode for column in cells]).write(lines, cells)
             files = part.column("_file")
             starts = np.array([version_at(name, 0, 0) for name in files.dictionary.to_pylist()], np.int64)
-            places = starts[files.indices.to_numpy()] | part.column("_pos").to_numpy()
-            places = np.where(self._order.are_prepared(part), part.column("_commit_version").to_numpy(), places)
-            yield Lines(text, ends, np.maximum.accumulate(places[lines["row"]]))
+            positions = starts[files.indices.to_numpy()] | part.column("_pos").to_numpy()
+            positions = np.where(self._order.are_prepared(part), part.column("_commit_version").to_numpy(), positions)
+            yield Lines(text, ends, np.maximum.accumulate(positions[lines["row"]]))
 
     def _divided(self, batch: pa.RecordBatch) -> np.ndarray:
         """The batch's rows as lines."""
@@ -102,7 +102,7 @@ class JsonLines:
         return [(QUOTED, datetime_texts(batch.column("_commit_timestamp"), "s")), gtids(batch),
                 *((PLAIN, batch.column(name).cast(pa.string()))
                   for name in ("_server_id", "_thread_id", "_commit_version", "_seq")),
-                *places(batch), (PLAIN, batch.column("_cascaded").cast(pa.string()))]
+                *positions(batch), (PLAIN, batch.column("_cascaded").cast(pa.string()))]
 
     def _diffs(self, batch: pa.RecordBatch) -> list[Cells]:
         """The JSON diffs of each update, if it has any, at its first row."""
@@ -153,7 +153,7 @@ def gtids(batch: pa.RecordBatch) -> tuple[int, pa.Array]:
     return QUOTED, batch.column("_gtid").cast(pa.string())
 
 
-def places(batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
+def positions(batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
     """File, position and row, as modes and texts."""
     return [(QUOTED, batch.column("_file").cast(pa.string())),
             (PLAIN, batch.column("_pos").cast(pa.string())),

@@ -45,27 +45,27 @@ def feed_columns(versions: Sequence[TableVersion]) -> tuple[dict[int, dict[int, 
     is NAME__1, a later one NAME__2.
     """
     lines: list[Line] = []
-    places: dict[int, dict[int, int]] = {}
+    indexes: dict[int, dict[int, int]] = {}
     for version in sorted(versions, key=lambda version: version.id):
-        places[version.id] = own = _kept(version, places)
+        indexes[version.id] = own = _kept(version, indexes)
         for number, column in enumerate(version.definition.columns):
             if column.generated == "virtual":
                 own.pop(number, None)
                 continue
             if number not in own or lines[own[number]].with_values(column.type) is None:
-                others = {place for other, place in own.items() if other != number}
-                earlier = (place for place, line in reversed([*enumerate(lines)]) if line.name == column.name
-                           and place not in others and line.with_values(column.type) is not None)
+                others = {index for other, index in own.items() if other != number}
+                earlier = (index for index, line in reversed([*enumerate(lines)]) if line.name == column.name
+                           and index not in others and line.with_values(column.type) is not None)
                 own[number] = next(earlier, len(lines))
             if own[number] == len(lines):
                 lines.append(Line(column.name, _family(column.type), arrow_type(column.type)))
             line = lines[own[number]]
             line.name, line.type = column.name, line.with_values(column.type) or line.type
-    order = [place for _, own in sorted(places.items(), reverse=True) for _, place in sorted(own.items())]
-    named = _distinct([lines[place].name for place in range(len(lines))], list(dict.fromkeys(order)))
-    names = {version: {number: named[place] for number, place in sorted(own.items())}
-             for version, own in places.items()}
-    return names, {named[place]: lines[place].type for place in dict.fromkeys(order)}
+    order = [index for _, own in sorted(indexes.items(), reverse=True) for _, index in sorted(own.items())]
+    named = _distinct([lines[index].name for index in range(len(lines))], list(dict.fromkeys(order)))
+    names = {version: {number: named[index] for number, index in sorted(own.items())}
+             for version, own in indexes.items()}
+    return names, {named[index]: lines[index].type for index in dict.fromkeys(order)}
 
 
 def _family(kind: ColumnType) -> Family:
@@ -108,23 +108,23 @@ def _digits(type_: pa.DataType) -> int:
 def _distinct(names: Sequence[str], newest_first: Sequence[int]) -> dict[int, str]:
     """A name of its own for each line: of those with the same one, the newest has it."""
     named: dict[int, str] = {}
-    for place in newest_first:
-        if names[place] not in named.values():
-            named[place] = names[place]
+    for index in newest_first:
+        if names[index] not in named.values():
+            named[index] = names[index]
     taken, numbers = set(names), dict[str, int]()
-    for place in sorted(set(newest_first) - named.keys()):
-        name = names[place]
+    for index in sorted(set(newest_first) - named.keys()):
+        name = names[index]
         while (numbered := f"{name}__{(number := numbers.get(name, 0) + 1)}") in taken:
             numbers[name] = number
         numbers[name] = number
-        named[place] = numbered
+        named[index] = numbered
         taken.add(numbered)
     return named
 
 
-def _kept(version: TableVersion, places: dict[int, dict[int, int]]) -> dict[int, int]:
+def _kept(version: TableVersion, indexes: dict[int, dict[int, int]]) -> dict[int, int]:
     """The columns that a version has from the one before it, by number."""
-    if len(version.sources) != 1 or version.sources[0].version not in places:
+    if len(version.sources) != 1 or version.sources[0].version not in indexes:
         return {}
-    before, sources = places[version.sources[0].version], version.sources[0].conversion.sources
+    before, sources = indexes[version.sources[0].version], version.sources[0].conversion.sources
     return {number: before[source] for number, source in enumerate(sources) if source is not None and source in before}

@@ -135,14 +135,14 @@ class FeedTable:
     def _add(self, reading: TableReading, batch: ChangeBatch, first: int, end: int, images: ImageBuffers) -> None:
         """Emit the images of changes first … end of a batch, and their columns."""
         most = 2 * (end - first)
-        types, places, numbers, seqs, layouts = (np.empty(most, kind) for kind in (np.int8, np.int64, np.int32,
+        types, positions, numbers, seqs, layouts = (np.empty(most, kind) for kind in (np.int8, np.int64, np.int32,
                                                                                    np.int64, np.int32))
-        rows = int(describe(first, end, batch.kinds, batch.places, batch.rows, batch.seqs, batch.before_rows,
-                            batch.after_rows, batch.before_images, batch.images, _TYPES, types, places, numbers, seqs,
-                            layouts))
-        places = places[:rows]
+        rows = int(describe(first, end, batch.kinds, batch.positions, batch.rows, batch.seqs, batch.before_rows,
+                            batch.after_rows, batch.before_images, batch.images, _TYPES, types, positions, numbers,
+                            seqs, layouts))
+        positions = positions[:rows]
         diffs = JsonDiffs({number: name for name, number in self._columns.items()}, reading.layouts, layouts[:rows],
-                          places, numbers[:rows])
+                          positions, numbers[:rows])
         try:
             arrays = [self._values(field, reading, images, rows, diffs) for field in self._schema
                       if field.name not in OF_CHANGES.names]
@@ -150,7 +150,7 @@ class FeedTable:
             raise error.at(file=batch.file.uri, table=self._definition.full_name) from None
         arrays += [
             pa.DictionaryArray.from_arrays(types[:rows], KINDS),
-            *self._groups.columns(places, seqs[:rows]), pa.array(places), pa.array(numbers[:rows]),
+            *self._groups.columns(positions, seqs[:rows]), pa.array(positions), pa.array(numbers[:rows]),
             NOT_CASCADED.slice(0, rows), self._present(reading, layouts[:rows]), diffs.texts()]
         self._emit(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 

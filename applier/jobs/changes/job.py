@@ -36,7 +36,7 @@ from applier.jobs.changes.row_statements import RowStatements
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
 from applier.jobs.changes.stored import StoredAs
-from applier.jobs.changes.wanted import may_be_wanted, notes_on_choice, place_in, wanted_groups
+from applier.jobs.changes.wanted import index_in, may_be_wanted, notes_on_choice, wanted_groups
 from applier.jobs.changes.whole.base_from_log import base_from_log
 from applier.jobs.changes.whole.first_images import RowsAtTheEnd, Unknown, first_images
 from applier.jobs.changes.whole.related_tables import (
@@ -120,7 +120,7 @@ class ChangeLog:
         return self._span.flavour
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def locations(self) -> tuple[str, ...]:
         """The inputs: binlogs, and the base if there is one."""
         return *self._options.binlogs, *([] if self._options.base is None else [self._options.base])
 
@@ -143,7 +143,7 @@ class ChangeLog:
 
     @cached_property
     def files(self) -> dict[int, LogFile]:
-        return {number: LogFile(outline.uri, outline.name, outline.start, outline.end, place_in(self._span, number),
+        return {number: LogFile(outline.uri, outline.name, outline.start, outline.end, index_in(self._span, number),
                                 outline.has_row_statements)
                 for number, outline in enumerate(self._span.outlines)}
 

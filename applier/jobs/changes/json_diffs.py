@@ -26,11 +26,11 @@ from jsondiff.values import DocumentError
 
 class JsonDiffs:
     """The diffs of rows. `names` are those of the feed's columns, by their number in the table, `layouts` those of the
-    rows' images; `places` and `rows` locate each row: the offset of its event, and its number in it."""
+    rows' images; `positions` and `rows` locate each row: the offset of its event, and its number in it."""
 
-    def __init__(self, names: Mapping[int, str], layouts: ImageLayouts, numbers: np.ndarray, places: np.ndarray,
+    def __init__(self, names: Mapping[int, str], layouts: ImageLayouts, numbers: np.ndarray, positions: np.ndarray,
                  rows: np.ndarray) -> None:
-        self._names, self._places, self._rows = names, places, rows
+        self._names, self._positions, self._rows = names, positions, rows
         self._found: dict[int, dict[str, str]] = {}
         self._masks = {
             column: np.isin(numbers, [number for number, layout in enumerate(layouts.known) if column in layout.diffs])
@@ -47,7 +47,7 @@ class JsonDiffs:
             try:
                 self._found.setdefault(row, {})[name] = _as_sql(values[row].as_py(), name)
             except ArchiveError as error:
-                raise error.at(position=int(self._places[row]), row=int(self._rows[row])) from None
+                raise error.at(position=int(self._positions[row]), row=int(self._rows[row])) from None
         return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
 
     def texts(self) -> pa.Array:

@@ -134,8 +134,8 @@ class _KeyReading:
         rows = [row for values in keys if (row := self.row(values)) is not None]
         if not rows:
             return ChosenKeys(self._key, ())
-        arrays = [pa.array([row[place] for row in rows], arrow_type(column.type))
-                  for place, column in enumerate(self._columns)]
+        arrays = [pa.array([row[number] for row in rows], arrow_type(column.type))
+                  for number, column in enumerate(self._columns)]
         match self._key:
             case IntKey():
                 return ChosenKeys(self._key, tuple(self._key.listed(self._key.encode(arrays))))

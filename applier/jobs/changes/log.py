@@ -27,7 +27,7 @@ class LogFile:
     name: str
     start: int
     end: int
-    place: int
+    number: int
     has_statements: bool
 
 
@@ -124,11 +124,11 @@ def groups_of(files: Mapping[int, LogFile], commits: Mapping[int, Mapping[int, P
 
     def own(number: int) -> FileGroups:
         part = files[number]
-        return FileGroups(part.uri, part.name, part.place, part.start, part.end, wanted)
+        return FileGroups(part.uri, part.name, part.number, part.start, part.end, wanted)
 
     groups = own(file)
-    for start, (by, place) in commits.get(file, {}).items():
-        groups.committed_at(start, groups if by == file else own(by), place)
+    for start, (by, position) in commits.get(file, {}).items():
+        groups.committed_at(start, groups if by == file else own(by), position)
     return groups
 
 
@@ -140,10 +140,10 @@ def commits_of(span: LogSpan) -> dict[int, dict[int, Position]]:
     for number, outline in enumerate(span.outlines):
         events = sorted([*((group.start, group.xid, False) for group in outline.prepared),
                          *((decision.position, decision.xid, True) for decision in outline.decisions)])
-        for place, xid, is_decision in events:
+        for position, xid, is_decision in events:
             if not is_decision:
-                prepared[xid] = number, place
+                prepared[xid] = number, position
             elif xid in prepared:
                 file, start = prepared.pop(xid)
-                found.setdefault(file, {})[start] = number, place
+                found.setdefault(file, {})[start] = number, position
     return found

@@ -102,10 +102,10 @@ class _FileStatements:
     def at(self, offsets: np.ndarray) -> tuple[np.ndarray, pa.LargeStringArray]:
         """The numbers of the statements behind rows events at these offsets, in those that are given; -1 without one.
         """
-        places = np.searchsorted(self.starts, offsets, side="right") - 1
-        known = places >= 0
-        known[known] = offsets[known] < self.ends[places[known]]
-        distinct, inverse = np.unique(places[known], return_inverse=True)
+        numbers = np.searchsorted(self.starts, offsets, side="right") - 1
+        known = numbers >= 0
+        known[known] = offsets[known] < self.ends[numbers[known]]
+        distinct, inverse = np.unique(numbers[known], return_inverse=True)
         numbers = np.full(len(offsets), -1, np.int64)
         numbers[known] = inverse
         return numbers, _as_text(self.texts.take(pa.array(self.numbers[distinct], pa.int64())))

@@ -56,7 +56,7 @@ def marker(schema: pa.Schema, statement: Statement, groups: FileGroups) -> pa.Re
     """One row for a statement."""
     of_columns = [pa.nulls(1, field.type) for field in schema if field.name not in OF_CHANGES.names]
     kinds = pa.DictionaryArray.from_arrays(pa.array([statement.kind], pa.int8()), KINDS)
-    place, seq = np.array([statement.end[1] - 1]), np.array([statement.seq])
+    position, seq = np.array([statement.end[1] - 1]), np.array([statement.seq])
     return pa.RecordBatch.from_arrays([
-        *of_columns, kinds, *groups.columns(place, seq), pa.array(groups.starts(place)), pa.array([0], pa.int32()),
-        pa.array([False]), ALL_PRESENT.slice(0, 1), pa.nulls(1, pa.string())], schema=schema)
+        *of_columns, kinds, *groups.columns(position, seq), pa.array(groups.starts(position)),
+        pa.array([0], pa.int32()), pa.array([False]), ALL_PRESENT.slice(0, 1), pa.nulls(1, pa.string())], schema=schema)

@@ -57,7 +57,7 @@ def _missing(span: LogSpan, choice: GtidChoice) -> int:
     return max(0, n_left)
 
 
-def place_in(span: LogSpan, number: int) -> int:
+def index_in(span: LogSpan, number: int) -> int:
     """Return the number of an outline's file among the span's files, from 0; for a group before them, that of the
     first."""
     return max(0, number - span.n_before)
@@ -68,14 +68,14 @@ def _version_before(span: LogSpan, time: float) -> int:
     for number, outline in enumerate(span.outlines[span.n_before:], span.n_before):
         groups = GroupPass(outline.uri).groups(outline.start, outline.end)
         if (late := groups.times >= time).any():
-            return version_at(outline.name, place_in(span, number), int(groups.starts[np.argmax(late)]))
+            return version_at(outline.name, index_in(span, number), int(groups.starts[np.argmax(late)]))
     return int(np.iinfo(np.int64).max)
 
 
 def may_be_wanted(log: FeedLog, span: LogSpan, file: int) -> bool:
     """Return whether a file may have wanted groups, as far as its outline says it."""
-    wanted, outline, place = log.wanted, span.outlines[file], place_in(span, file)
+    wanted, outline, index = log.wanted, span.outlines[file], index_in(span, file)
     first = max(wanted.after + 1, wanted.within.first_version)
     return (wanted.gtids is None or file in log.commits or wanted.gtids.may_be_in(outline.gtids)) and (
-        file in log.commits or version_at(outline.name, place, outline.end) >= first) and (
-        version_at(outline.name, place, outline.start) < wanted.within.last_version)
+        file in log.commits or version_at(outline.name, index, outline.end) >= first) and (
+        version_at(outline.name, index, outline.start) < wanted.within.last_version)

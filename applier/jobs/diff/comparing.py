@@ -59,8 +59,8 @@ def ranges(sides: tuple[Files, Files]) -> list[Range]:
     """The files in ranges of keys that do not overlap, ascending; as many as there are."""
     found: list[tuple[list[FileEntry], list[FileEntry]]] = []
     high: Any = None
-    placed = [(number, file) for number, files in enumerate(sides) for file in files]
-    for side, file in sorted(placed, key=lambda one: _low(one[1])):
+    by_side = [(number, file) for number, files in enumerate(sides) for file in files]
+    for side, file in sorted(by_side, key=lambda one: _low(one[1])):
         if high is None or _low(file) > high:
             found.append(([], []))
         found[-1][side].append(file)

@@ -69,7 +69,7 @@ class _Table:
 
     def __init__(self, snapshots: tuple[Snapshot, Snapshot], before: TableEntry | None, after: TableEntry | None,
                  target: Path, folders: tuple[TemporaryDirectory[str], ...]) -> None:
-        self._folders = folders  # as long as somebody may ask for rows
+        self._folders = folders  # as long as rows may be requested
         entry = after or before
         assert entry is not None
         self._entry, self.name = entry, entry.full_name

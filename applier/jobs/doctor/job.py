@@ -15,7 +15,7 @@ from applier.columns.from_log import has_definition
 from applier.engine.choice import Choice, choose
 from applier.errors import KEY_NOT_FOUND, ReplayStopped, SnapshotError
 from applier.io.progress import Progress, Silent
-from applier.jobs.doctor.log import Heads, look_at_files, look_at_log, look_at_places
+from applier.jobs.doctor.log import Heads, look_at_files, look_at_log, look_at_positions
 from applier.jobs.doctor.machine import (
     look_at_kernels,
     look_at_output,
@@ -120,7 +120,7 @@ def _look_at_log(findings: Findings, options: DoctorOptions, progress: Progress)
     heads, of_log = Heads(archive, progress), Findings()
     can_go_on = options.base is None or base is not None
     if can_go_on and options.snapshot_at:
-        to_last = look_at_places(of_log, options, archive, base, progress)
+        to_last = look_at_positions(of_log, options, archive, base, progress)
         options, can_go_on = to_last or options, to_last is not None
     part = look_at_log(of_log, options, archive, base, heads, progress) if can_go_on else None
     heads.report(findings, are_read=part is None)
@@ -145,10 +145,10 @@ def _look_at_base(findings: Findings, options: DoctorOptions) -> Snapshot | None
     """Return the base, if it is a snapshot whose files exist."""
     if options.base is None:
         return None
-    place = options.base
+    base_uri = options.base
 
     def load() -> Snapshot:
-        base = manifest.load(place)
+        base = manifest.load(base_uri)
         check_listed(base.root, [columns_of(files) for table in base.tables
                                 if options.filter.wanted(table.database, table.name) for files in table.lists])
         choice_onto(base.source.options, options.unsigned_bigint)
@@ -157,7 +157,7 @@ def _look_at_base(findings: Findings, options: DoctorOptions) -> Snapshot | None
     base = findings.attempt("base", load)
     if base is not None:
         findings.ok("base", f"{len(base.tables):,} tables at {base.position}; its files are there")
-        _look_at_witness(findings, place)
+        _look_at_witness(findings, base_uri)
     return base
 
 

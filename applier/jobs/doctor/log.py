@@ -95,21 +95,22 @@ def _head(file: ArchiveFile) -> FileHead | ArchiveError:
         return error
 
 
-def look_at_places(findings: Findings, options: DoctorOptions, archive: Archive, base: Snapshot | None,
+def look_at_positions(findings: Findings, options: DoctorOptions, archive: Archive, base: Snapshot | None,
                    progress: Progress) -> DoctorOptions | None:
     """Check whether a snapshot is possible at each of several positions; return the replay to the last of them, which
     passes all others, or None if a replay would stop before it reads the log between them."""
     compiling.ensure("outline", progress)
-    places = findings.attempt("places", lambda: in_order(
+    positions = findings.attempt("places", lambda: in_order(
         options.snapshot_at, archive, lambda tasks: _this_process().outline(tasks, lambda *_: None)))
-    if places is None:
+    if positions is None:
         return None
-    first, last = (replace(options, snapshot_at=(), stop_position=place) for place in (places[0], places[-1]))
+    first, last = (replace(options, snapshot_at=(), stop_position=position)
+                   for position in (positions[0], positions[-1]))
     # an error of one position alone, as one before the base, is an error of the first
-    if len(places) > 1 and findings.attempt("places", lambda: _outline(first, archive, base, progress, [])) is None:
+    if len(positions) > 1 and findings.attempt("places", lambda: _outline(first, archive, base, progress, [])) is None:
         return None
-    findings.ok("places", f"{len(places):,}: " + ", ".join(f"{name}:{offset}" for name, offset in places[:_NAMED])
-                + (f" and {len(places) - _NAMED:,} more" if len(places) > _NAMED else ""))
+    findings.ok("places", f"{len(positions):,}: " + ", ".join(f"{name}:{offset}" for name, offset in positions[:_NAMED])
+                + (f" and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""))
     return last
 
 

@@ -79,17 +79,17 @@ def look_at_room(findings: Findings, cost: Cost | None) -> None:
                       "run it on a larger machine, or on Spark's workers with --master")
     else:
         findings.ok("memory", f"{what}; tasks have rows of up to {shown_size(cost.bytes_at_once)} at a time")
-    for name, place, needed in (("temporary files", temporary_directory(), cost and cost.copied_bytes),
+    for name, path, needed in (("temporary files", temporary_directory(), cost and cost.copied_bytes),
                                 ("spilled changes", room.spilling_directory(), cost and cost.spilled_bytes)):
         if name == "spilled changes" and not needed:
             continue
         try:
-            free = room.free_bytes(place)
+            free = room.free_bytes(path)
         except OSError as error:
-            findings.problem(name, UsageError(f"cannot determine the free space: {reason(error)}", file=place,
+            findings.problem(name, UsageError(f"cannot determine the free space: {reason(error)}", file=path,
                                               hint="set TMPDIR to a directory that exists"))
             continue
-        found = f"{shown_size(free)} are free in {place}"
+        found = f"{shown_size(free)} are free in {path}"
         if needed and needed > free:
             findings.note(name, f"{found}, and about {shown_size(needed)} are needed",
                           "name a larger directory in TMPDIR" if name == "temporary files" else
@@ -102,11 +102,11 @@ def look_at_output(findings: Findings, options: DoctorOptions, cost: Cost | None
     """Return whether a snapshot can be made there, by preparing one; nothing is left of it."""
     if not options.output:
         return
-    place = None if is_far(options.output) else Path(resolve(options.output)[1]).parent
-    made = [] if place is None else [folder for folder in (place, *place.parents) if not folder.exists()]
+    path = None if is_far(options.output) else Path(resolve(options.output)[1]).parent
+    made = [] if path is None else [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         with begin(options.output):
-            free = None if place is None else room.free_bytes(str(place))
+            free = None if path is None else room.free_bytes(str(path))
     except ApplierError as error:
         findings.problem("output", error)
         return
@@ -127,16 +127,16 @@ def look_at_stores(findings: Findings, options: DoctorOptions) -> bool:
     """Report whether remote directories can be listed; return False if not, since nothing there can be looked at
     then."""
     can_list = True
-    for place in filter(is_far, filter(None, options.places)):
+    for location in filter(is_far, filter(None, options.locations)):
         try:
-            filesystem, path = resolve(place)
+            filesystem, path = resolve(location)
             filesystem.get_file_info(fs.FileSelector(path, allow_not_found=True))
         except (OSError, UsageError) as error:
             found = error.message if isinstance(error, UsageError) else f"it cannot be listed: {reason(error)}"
-            findings.problem("credentials", UsageError(found, file=place, hint=_PERMIT))
+            findings.problem("credentials", UsageError(found, file=location, hint=_PERMIT))
             can_list = False
         else:
-            findings.ok("credentials", f"{place} can be listed")
+            findings.ok("credentials", f"{location} can be listed")
     return can_list
 
 

@@ -72,13 +72,13 @@ def by_version(span: LogSpan, used: list[UsedTable]) -> list[TableExplained]:
     for number in sorted(versions):
         version, tables = versions[number], uses[number]
         explained.append(explain_table(
-            version.definition, _place(span, version), sum(table.use.n_events for table in tables),
+            version.definition, _position(span, version), sum(table.use.n_events for table in tables),
             sum(table.use.n_bytes for table in tables),
             before_images(tables)))
     return sorted(explained, key=lambda table: table.definition.full_name)
 
 
-def _place(span: LogSpan, version: TableVersion) -> str:
+def _position(span: LogSpan, version: TableVersion) -> str:
     if version.start == BEFORE_THE_LOG:
         return ""
     return f"{span.outlines[version.start[0]].name}:{version.start[1]}"

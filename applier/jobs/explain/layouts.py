@@ -34,8 +34,8 @@ def before_images(uses: Iterable[UsedTable]) -> list[BeforeImages]:
     fewest: set[int] | None = None
     for used in uses:
         columns = range(len(used.table_map.types))
-        for place in range(len(used.files)):
-            for sample in used.samples(place):
+        for number in range(len(used.files)):
+            for sample in used.samples(number):
                 present = _present(sample)
                 if present is not None:
                     seen[present] += 1

@@ -59,11 +59,11 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
     with begin(options.output, late_attempts=late_attempts) as staging:
         tasks = []
         for table, definition in zip(tables, definitions, strict=True) if options.rows else ():
-            place = staging.place(definition.database, definition.name)
+            target = staging.target(definition.database, definition.name)
             # a versioned table takes all rows with their times, past ones included
             files = [file for file in (table.files if definition.versioning is None else table.history) if file.rows]
-            tasks += [ExportTask(snapshot.root, file, definition, place,
-                                 f"{place.folder}/{number:04d}.{options.format}", options.format, options.replaces,
+            tasks += [ExportTask(snapshot.root, file, definition, target,
+                                 f"{target.folder}/{number:04d}.{options.format}", options.format, options.replaces,
                                  options.where)
                       for number, file in enumerate(files)]
         progress.phase("export", len(tasks), "files")

@@ -46,14 +46,14 @@ def named_sequences(definition: TableDefinition) -> Iterable[tuple[str, tuple[st
 
 def _named(tokens: Sequence[Token], database: str) -> Iterable[tuple[str, str]]:
     """The sequences that an expression names: NEXTVAL([database.]name), NEXT VALUE FOR [database.]name."""
-    for place, token in enumerate(tokens):
+    for number, token in enumerate(tokens):
         if token.kind != "word":
             continue
-        words = [other.text.upper() for other in tokens[place:place + 3]]
+        words = [other.text.upper() for other in tokens[number:number + 3]]
         if words[0] in _FUNCTIONS and words[1:2] == ["("]:
-            first = place + 2
+            first = number + 2
         elif words in (["NEXT", "VALUE", "FOR"], ["PREVIOUS", "VALUE", "FOR"]):
-            first = place + 3
+            first = number + 3
         else:
             continue
         if tokens[first + 1].text == ".":
@@ -112,19 +112,19 @@ def load_data(definition: TableDefinition, path: str, modes: Sequence[int], leni
               replaces: bool = False) -> str:
     """The statements that load a TSV file of rows; `modes` are those of the kernel, one for each column. Rows whose
     keys exist are skipped, with a warning, as LOCAL means, or replace the existing rows. Raises as above."""
-    places, assignments = [], []
+    targets, assignments = [], []
     for number, (column, mode) in enumerate(zip(loaded_columns(definition), modes, strict=True)):
         name = quote_name(column.name)
         if mode != BYTES and column.type.base != "bit":
-            places.append(name)
+            targets.append(name)
             continue
-        places.append(f"@c{number}")
+        targets.append(f"@c{number}")
         value = f"UNHEX(@c{number})" if mode == BYTES else f"CAST(@c{number} AS UNSIGNED)"
         assignments.append(f"{name} = {value}")
     how = "REPLACE " if replaces else ""
     statement = (f"LOAD DATA LOCAL INFILE {quote_text(path)} {how}INTO TABLE {_full_name(definition)} "
                  "CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' "
-                 f"({','.join(places)})")
+                 f"({','.join(targets)})")
     if assignments:
         statement += " SET " + ", ".join(assignments)
     before = _WITH_TIMES if definition.versioning is not None else ""

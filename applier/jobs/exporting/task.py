@@ -22,13 +22,13 @@ from applier.snapshot.writer import TableTarget
 
 @dataclass(frozen=True)
 class ExportTask:
-    """`file` is a file of the snapshot at a uri, `target` the name of the file to write into the directory `place`, in
+    """`file` is a file of the snapshot at a uri, `target` the name of the file to write into the directory `folder`, in
     a `format` ("sql" or "tsv"); `replaces` and `where` as in ExportOptions."""
 
     snapshot: str
     file: FileEntry
     definition: TableDefinition
-    place: TableTarget
+    folder: TableTarget
     target: str
     format: str
     replaces: bool = False
@@ -49,8 +49,8 @@ class Exported:
 
 def export_file(task: ExportTask) -> Exported:
     """Write one file. Raises SnapshotError for a file that is missing, damaged, or not as its manifest says."""
-    filesystem, root = resolve(task.place.root)
-    written_at = attempts.written_at(uuid.uuid4().hex) if task.place.late_attempts else task.target
+    filesystem, root = resolve(task.folder.root)
+    written_at = attempts.written_at(uuid.uuid4().hex) if task.folder.late_attempts else task.target
     with filesystem.open_output_stream(f"{root}/{written_at}", compression=None) as sink:
         writer = _Writer(task, sink)
         for batch in read_batches(task.snapshot, task.file, task.definition):

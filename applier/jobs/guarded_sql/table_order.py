@@ -56,10 +56,10 @@ def needs_checks_off(tables: Sequence[ChangedTable], definitions: Sequence[Table
            for one in definitions for key in one.foreign_keys):
         return True
     order = parents_first(tables)
-    places = {(one.definition.database, one.definition.name): place for place, one in enumerate(order)}
+    numbers = {(one.definition.database, one.definition.name): number for number, one in enumerate(order)}
     return any((key.database, key.table) == (one.definition.database, one.definition.name)
-               or places.get((key.database, key.table), -1) > place
-               for place, one in enumerate(order) for key in one.definition.foreign_keys)
+               or numbers.get((key.database, key.table), -1) > number
+               for number, one in enumerate(order) for key in one.definition.foreign_keys)
 
 
 def _referenced(definition: TableDefinition) -> set[tuple[str, str]]:

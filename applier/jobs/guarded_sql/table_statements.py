@@ -103,9 +103,9 @@ class TableStatements:
         kinds = batch.column("_change_type").indices.to_numpy().copy()
         for kind, made in ((PREIMAGE, DELETE), (POSTIMAGE, INSERT)):
             kinds[rows_of_kind(batch, kind)[self._anew(batch, kind)]] = made
-        place = batch.schema.get_field_index("_change_type")
-        column = pa.DictionaryArray.from_arrays(pa.array(kinds), batch.column(place).dictionary)
-        return batch.set_column(place, batch.schema.field(place), column)
+        number = batch.schema.get_field_index("_change_type")
+        column = pa.DictionaryArray.from_arrays(pa.array(kinds), batch.column(number).dictionary)
+        return batch.set_column(number, batch.schema.field(number), column)
 
     def _differences(self) -> Iterator[pa.RecordBatch]:
         return self._batches() if self._all_rows is None else iter(())
@@ -192,10 +192,11 @@ class TableStatements:
     def _changed(self, rows: pa.RecordBatch) -> np.ndarray:
         """Which of the columns changed in rows of updates: bool[rows, columns]."""
         lists = rows.column("_changed")
-        places = pc.index_in(lists.flatten(), value_set=pa.array([column.name for column in self._columns]))
+        indexes = pc.index_in(lists.flatten(), value_set=pa.array([column.name for column in self._columns]))
         of_row = np.repeat(np.arange(len(lists)), lists.value_lengths().fill_null(0).to_numpy())
-        made, known = np.zeros((len(lists), len(self._columns)), bool), places.is_valid().to_numpy(zero_copy_only=False)
-        made[of_row[known], places.drop_null().to_numpy()] = True
+        made = np.zeros((len(lists), len(self._columns)), bool)
+        known = indexes.is_valid().to_numpy(zero_copy_only=False)
+        made[of_row[known], indexes.drop_null().to_numpy()] = True
         return made
 
     def _anew(self, batch: pa.RecordBatch, kind: int) -> np.ndarray:
@@ -279,8 +280,8 @@ def six_digits_around(values: pa.Array) -> tuple[pa.Array, pa.Array]:
     of more digits than it prints, the number itself."""
     exact = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
     with np.errstate(divide="ignore"):
-        places = np.where(exact == 0, 0, np.floor(np.log10(np.abs(exact)))).astype(np.int64)
-    unit = 10.0**(places - (_DIGITS - 1))
+        exponents = np.where(exact == 0, 0, np.floor(np.log10(np.abs(exact)))).astype(np.int64)
+    unit = 10.0**(exponents - (_DIGITS - 1))
     printed = np.round(exact / unit) * unit
     half = np.where((printed.astype(np.float32) == exact.astype(np.float32)) & (exact != 0), unit / 2, 0.0)
     center, missing = np.where(half > 0, printed, exact), values.is_null().to_numpy(zero_copy_only=False)

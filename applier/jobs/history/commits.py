@@ -45,11 +45,11 @@ class Commits:
             self._wanted[-1] = groups.are_all_wanted
         return self._known[1]
 
-    def of(self, groups: FileGroups, places: np.ndarray) -> np.ndarray:
+    def of(self, groups: FileGroups, positions: np.ndarray) -> np.ndarray:
         """The commits of changes at these offsets of a file, ascending: int64[n]."""
-        if not len(places):
+        if not len(positions):
             return np.empty(0, np.int64)
-        return self.first_of(groups) + groups.numbers(places)
+        return self.first_of(groups) + groups.numbers(positions)
 
     def of_base(self, name: str, offset: int) -> int:
         """The commit of a base, by its position: it is unknown when its rows came."""

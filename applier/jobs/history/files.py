@@ -74,12 +74,12 @@ class _Parts:
                                                     self.table)) for sink in sinks]
             for batch in batches:
                 is_open = pc.is_null(batch.column("_to_seq"))
-                for place, wanted in enumerate((pc.invert(is_open), is_open)):
+                for number, wanted in enumerate((pc.invert(is_open), is_open)):
                     if (part := batch.filter(wanted)).num_rows:
-                        writers[place].add(part)
-                        rows[place] += part.num_rows
-        for place, path in enumerate(paths):
-            yield HistoryFile(path, rows[place], is_open=place == 1)
+                        writers[number].add(part)
+                        rows[number] += part.num_rows
+        for number, path in enumerate(paths):
+            yield HistoryFile(path, rows[number], is_open=number == 1)
 
 
 def write_history(history: RowHistory, output: str, cores: int, run: Runner, progress: Progress, *,
@@ -89,7 +89,7 @@ def write_history(history: RowHistory, output: str, cores: int, run: Runner, pro
     histories, tasks, seconds = history.in_parts(cores)
     shares = [share for share in tasks.shares if not histories.log.versions.keys().isdisjoint(share.units)]
     with begin(output, late_attempts=late_attempts) as staging:
-        parts = _Parts(histories, tasks.segments, history.table, staging.place(*history.table))
+        parts = _Parts(histories, tasks.segments, history.table, staging.target(*history.table))
         progress.phase("history", len(shares), "tasks")
         outcomes = run(parts.write, shares or [TaskShare({}, frozenset())], seconds,
                        lambda done, _: progress.update(done))

@@ -60,8 +60,8 @@ def in_key_order(parts: Sequence[OfVersion]) -> Iterator[Chunk]:
     order, starts = _order(parts), np.cumsum([0, *(len(part.rows) for part in parts)])
     sources = []
     for number, part in enumerate(parts):
-        places = np.flatnonzero((order >= starts[number]) & (order < starts[number + 1]))
-        sources.append(_Source(part, order[places] - starts[number], places))
+        numbers = np.flatnonzero((order >= starts[number]) & (order < starts[number + 1]))
+        sources.append(_Source(part, order[numbers] - starts[number], numbers))
     done = 0
     while done < len(order):
         for source in sources:
@@ -69,7 +69,7 @@ def in_key_order(parts: Sequence[OfVersion]) -> Iterator[Chunk]:
         end = min(len(order), *(source.end for source in sources))
         taken = [(source.part, *source.take(end)) for source in sources if source.has_before(end)]
         inverse = np.empty(end - done, np.int64)
-        inverse[np.concatenate([places for *_, places in taken]) - done] = np.arange(end - done)
+        inverse[np.concatenate([numbers for *_, numbers in taken]) - done] = np.arange(end - done)
         edges = np.concatenate([edges for _, edges, *_ in taken])[inverse]
         yield Chunk(edges, [(part, rows) for part, _, rows, _ in taken], inverse)
         done = end
@@ -89,32 +89,32 @@ def _columns(part: OfVersion) -> list[str]:
 
 
 class _Source:
-    """The rows of one version of the table, in this order; they are wanted at ascending `places`."""
+    """The rows of one version of the table, in this order; they are wanted at ascending `numbers`."""
 
-    def __init__(self, part: OfVersion, order: np.ndarray, places: np.ndarray) -> None:
-        self.part, self._versions, self._places, self._done = part, part.rows.part(order), places, 0
+    def __init__(self, part: OfVersion, order: np.ndarray, numbers: np.ndarray) -> None:
+        self.part, self._versions, self._numbers, self._done = part, part.rows.part(order), numbers, 0
         self._chunks, self._rows = self._versions.rows(_columns(part)), pa.table({})
 
     def fill(self) -> None:
         """Have rows at hand, if there are any left."""
-        while not self._rows.num_rows and self._done < len(self._places):
+        while not self._rows.num_rows and self._done < len(self._numbers):
             self._rows = next(self._chunks)
 
     @property
     def end(self) -> int:
         """Return the output row up to which the current rows are complete, if those of all other versions are."""
         after = self._done + self._rows.num_rows
-        return int(self._places[after]) if after < len(self._places) else _ALL
+        return int(self._numbers[after]) if after < len(self._numbers) else _ALL
 
     def has_before(self, end: int) -> bool:
-        return self._done < len(self._places) and bool(self._places[self._done] < end)
+        return self._done < len(self._numbers) and bool(self._numbers[self._done] < end)
 
     def take(self, end: int) -> tuple[np.ndarray, pa.Table, np.ndarray]:
         """Return the edges of the versions before an output row, their rows, and their numbers in the output."""
-        last = int(np.searchsorted(self._places, end))
+        last = int(np.searchsorted(self._numbers, end))
         n, taken = last - self._done, slice(self._done, last)
         rows, self._rows, self._done = self._rows.slice(0, n), self._rows.slice(n), last
-        return self._versions.edges[taken], rows, self._places[taken]
+        return self._versions.edges[taken], rows, self._numbers[taken]
 
 
 def _order(parts: Sequence[OfVersion]) -> np.ndarray:
@@ -132,6 +132,6 @@ def _order(parts: Sequence[OfVersion]) -> np.ndarray:
     if all(isinstance(keys, np.ndarray) for keys in found):
         return stable_order(np.concatenate([np.empty(0, np.int64), *found]))
     texts = pa.chunked_array([keys.to_arrow() for keys in found if isinstance(keys, KeyBytes)], pa.large_binary())
-    rows = pa.table({"key": texts, "place": np.arange(n)})
+    rows = pa.table({"key": texts, "number": np.arange(n)})
     order: np.ndarray = pc.sort_indices(rows, [(name, "ascending") for name in rows.column_names]).to_numpy()
     return order.astype(np.int64)

@@ -21,7 +21,7 @@ from applier.jobs.changes.log import FeedLog, LogFile
 from applier.jobs.changes.log_files import LogFiles
 from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.stored import Batches, StoredAs
-from applier.jobs.history.walk import OF_PLACES, OF_VERSIONS, HistoryWalk
+from applier.jobs.history.walk import OF_POSITIONS, OF_VERSIONS, HistoryWalk
 from applier.option_texts import KeyValues
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.table_parts import Column
@@ -64,7 +64,7 @@ def _groups_of(part: LogFile) -> Groups:
 @dataclass(frozen=True)
 class Histories:
     """The data that the histories of all ranges of a table's keys share; picklable. `walked` is the schema of a walk's
-    result; with statements, batches have `_statement` instead of OF_PLACES."""
+    result; with statements, batches have `_statement` instead of OF_POSITIONS."""
 
     log: FeedLog
     stored: StoredAs
@@ -78,7 +78,7 @@ class Histories:
         stored = self.stored.schema
         if not self.has_statements:
             return stored
-        return pa.schema([*(field for field in stored if field.name not in OF_PLACES.names), STATEMENT])
+        return pa.schema([*(field for field in stored if field.name not in OF_POSITIONS.names), STATEMENT])
 
     def batches(self, task: ApplyTask) -> Iterator[pa.RecordBatch]:
         """The versions of the rows that a task has, as HistoryWalk.batches."""
@@ -103,7 +103,7 @@ class Histories:
 @dataclass(frozen=True)
 class RowHistory:
     """The versions of a table's rows; `notes` are notes for the user. With statements batches have `_statement`, the
-    SQL that began a version where the log has it; else they may have OF_PLACES."""
+    SQL that began a version where the log has it; else they may have OF_POSITIONS."""
 
     notes: tuple[str, ...]
     table: TableName
@@ -147,13 +147,13 @@ class RowHistory:
         return self._common, *self._changes.applied_in_parts(self.table, self._common.log, cores)
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def locations(self) -> tuple[str, ...]:
         """The inputs."""
-        return self._changes.places
+        return self._changes.locations
 
 
 def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None,
-                keys: KeyValues | None = None, *, places: bool = False, statements: bool = False) -> RowHistory:
+                keys: KeyValues | None = None, *, positions: bool = False, statements: bool = False) -> RowHistory:
     """Plan how the table's changes are applied, which are to be complete ones; of all rows, or of those with these
     keys. Raises what a feed of them raises."""
     compiling.ensure("history", changes.progress)
@@ -164,7 +164,7 @@ def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] |
             raise UnsupportedEvent("a system-versioned table keeps its own history of rows",
                                    table=version.definition.full_name, hint="replay these logs to get the rows")
     fields = [field for field in log.schema if field.name not in OF_CHANGES.names]
-    own = [*OF_VERSIONS, *(OF_PLACES if places or statements else ()), *([STATEMENT] if statements else ())]
+    own = [*OF_VERSIONS, *(OF_POSITIONS if positions or statements else ()), *([STATEMENT] if statements else ())]
     if taken := [field.name for field in fields if field.name in pa.schema(own).names]:
         raise UsageError(f"column {taken[0]} has the name of one of the history's own columns",
                          hint="ask for its other columns")

@@ -26,28 +26,28 @@ NOTHING = k.NO_STEP
 NOWHERE = k.NO_STEP
 _FILE_BITS = 40
 _FIRST_ROOM, _MOST_GROWTH = 1 << 15, 64
-_NO_KINDS, _NO_PLACES = np.empty(0, np.uint8), np.empty(0, np.int64)
+_NO_KINDS, _NO_POSITIONS = np.empty(0, np.uint8), np.empty(0, np.int64)
 
 
-def place_of(file: int, offset: int) -> int:
+def position_of(file: int, offset: int) -> int:
     """One number for the file, by its own, and an offset in it."""
     return file << _FILE_BITS | offset
 
 
-def files_and_offsets(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the arguments of `place_of`."""
-    return places >> _FILE_BITS, places & (1 << _FILE_BITS) - 1
+def files_and_offsets(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the arguments of `position_of`."""
+    return positions >> _FILE_BITS, positions & (1 << _FILE_BITS) - 1
 
 
 @dataclass(frozen=True)
 class Edge:
     """The edge that all versions of a unit have that exist at first (as their beginning), or at last (as their end):
-    the commit, the kind of change, its number, and its position (`place_of`)."""
+    the commit, the kind of change, its number, and its position (`position_of`)."""
 
     commit: int
     kind: int
     change: int = NOWHERE
-    place: int = NOWHERE
+    position: int = NOWHERE
 
     @property
     def step(self) -> int:
@@ -83,10 +83,10 @@ class Versions:
 class UnitSteps:
     """Makes versions from the steps of a unit's rows, with positions if these are wanted."""
 
-    def __init__(self, unit: UnitApplier, commits: Commits, *, places: bool) -> None:
+    def __init__(self, unit: UnitApplier, commits: Commits, *, positions: bool) -> None:
         self.unit, self._commits = unit, commits
         self._state = np.zeros((), k.STATE)
-        self._state["n_words"] = 1 + (k.PLACE if places else k.CHANGE)
+        self._state["n_words"] = 1 + (k.POSITION if positions else k.CHANGE)
         self._words = np.empty((0, 0), np.int64)
 
     def take(self, batch: ChangeBatch | None, causes: Causes, file: int, groups: FileGroups, share: float) -> None:
@@ -95,10 +95,10 @@ class UnitSteps:
         if not len(steps):
             return
         self._make_room(2 * len(steps), share)
-        kinds, places, seqs = (_NO_KINDS, _NO_PLACES, _NO_PLACES) if batch is None else (
-            batch.kinds, batch.places, batch.seqs)
-        k.take_steps(address_of(steps), len(steps), kinds, places, seqs, causes.places, causes.seqs, groups.all_starts,
-                     self._commits.first_of(groups), place_of(file, 0), address_of(self._state))
+        kinds, positions, seqs = (_NO_KINDS, _NO_POSITIONS, _NO_POSITIONS) if batch is None else (
+            batch.kinds, batch.positions, batch.seqs)
+        k.take_steps(address_of(steps), len(steps), kinds, positions, seqs, causes.positions, causes.seqs,
+                     groups.all_starts, self._commits.first_of(groups), position_of(file, 0), address_of(self._state))
 
     def versions(self, first: Edge, last: Edge) -> Versions:
         """Return all versions. Those that exist before the first change begin at `first`, those that exist after the
@@ -106,12 +106,12 @@ class UnitSteps:
         self._make_room(0, 1)
         words, values = self._words[:self._n], self.unit.traced_rows()
         words[:values.at_first, k.STEP], words[:values.at_first, k.CHANGE] = first.step, first.change
-        with_places = words.shape[1] > k.PLACE
-        if with_places:
-            words[:values.at_first, k.PLACE] = first.place
+        with_positions = words.shape[1] > k.POSITION
+        if with_positions:
+            words[:values.at_first, k.POSITION] = first.position
         order = stable_order(words[:, k.ROW])
-        pointers, edges = np.empty(len(order), np.int64), np.empty((len(order), 6 if with_places else 4), np.int64)
-        n = int(k.end_versions(order, address_of(self._state), last.step, last.change, last.place, pointers, edges))
+        pointers, edges = np.empty(len(order), np.int64), np.empty((len(order), 6 if with_positions else 4), np.int64)
+        n = int(k.end_versions(order, address_of(self._state), last.step, last.change, last.position, pointers, edges))
         assert n >= 0, "an end without a begin"
         self._words, by_key = self._words[:0], self.unit.spec.int_key is not None
         versions = Versions(order[:n], pointers[:n], edges[:n], by_key, values)

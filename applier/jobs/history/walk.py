@@ -38,7 +38,7 @@ from applier.jobs.history.versions import (
     UnitSteps,
     Versions,
     files_and_offsets,
-    place_of,
+    position_of,
 )
 from applier.jobs.history.versions_kernel import BEGINS, BEGUN_AT, BEGUN_BY, ENDED_AT, ENDED_BY, ENDS
 from applier.schema.history.table_versions import Position, TableVersion
@@ -63,7 +63,7 @@ began and ended it (null: none; for DDL that of the statement), the kind of chan
 base) and ended it (update, delete, truncate, drop, alter), and the transactions."""
 
 
-OF_PLACES = pa.schema([
+OF_POSITIONS = pa.schema([
     pa.field("_from_file", pa.dictionary(pa.int32(), pa.string())),
     pa.field("_from_pos", pa.int64()),
     pa.field("_to_file", pa.dictionary(pa.int32(), pa.string())),
@@ -79,8 +79,9 @@ class HistoryWalk:
         self._log, self._task, self._base, self._schema = log, task, base, schema
         self._commits, self._read = Commits(), ReadLog(log)
         self._walks = table_walks(task, {})
-        places = OF_PLACES.names[0] in schema.names
-        self._units = {version: [UnitSteps(unit, self._commits, places=places) for unit in self._walks[version].units]
+        positions = OF_POSITIONS.names[0] in schema.names
+        self._units = {version: [UnitSteps(unit, self._commits, positions=positions)
+                                 for unit in self._walks[version].units]
                        for version in sorted(log.versions.keys() & self._walks.keys())}
         self._found: dict[int, list[Versions]] = {}
         self._segment: LogSegment | None = None
@@ -124,8 +125,8 @@ class HistoryWalk:
     def _take(self, units: Sequence[UnitSteps], _: Sequence[UnitApplier], batch: ChangeBatch | None,
               causes: Causes) -> None:
         assert self._segment is not None, "changes come within a segment"
-        places, file = causes.places if batch is None else batch.places, self._segment.file
-        read = self._passed + (int(places[-1]) - self._segment.start if len(places) else 0)
+        positions, file = causes.positions if batch is None else batch.positions, self._segment.file
+        read = self._passed + (int(positions[-1]) - self._segment.start if len(positions) else 0)
         for unit in units:
             unit.take(batch, causes, file, self._read.groups(file), max(read, 1) / self._bytes)
 
@@ -161,7 +162,7 @@ class HistoryWalk:
         groups, last = self._read.groups(file), np.array([end - 1])
         seq = next((statement.seq for statement in self._log.statements
                     if (statement.end, statement.made) == (position, made)), seq_at(end))
-        return Edge(int(self._commits.of(groups, last)[0]), kind, seq, place_of(file, int(groups.starts(last)[0])))
+        return Edge(int(self._commits.of(groups, last)[0]), kind, seq, position_of(file, int(groups.starts(last)[0])))
 
     def _batches(self, found: Sequence[tuple[int, Versions]]) -> Iterator[pa.RecordBatch]:
         """The versions of units over all versions of the table, in order."""
@@ -174,22 +175,22 @@ class HistoryWalk:
         for chunk in in_key_order(parts):
             begun, ended = (self._commits.columns(chunk.edges, step) for step in (BEGINS, ENDS))
             arrays = [chunk.column(field) for field in self._schema
-                      if field.name not in OF_VERSIONS.names and field.name not in OF_PLACES.names]
+                      if field.name not in OF_VERSIONS.names and field.name not in OF_POSITIONS.names]
             arrays += [begun[0], ended[0], begun[1], ended[1],
                        *(pa.array(changes, mask=changes == NOWHERE) for changes in chunk.edges.T[[BEGUN_BY, ENDED_BY]]),
                        *(pa.DictionaryArray.from_arrays(kinds, _KINDS) for kinds in (begun[3], ended[3])),
                        begun[2], ended[2]]
-            if OF_PLACES.names[0] in self._schema.names:
-                arrays += [*self._places(chunk.edges[:, BEGUN_AT]), *self._places(chunk.edges[:, ENDED_AT])]
+            if OF_POSITIONS.names[0] in self._schema.names:
+                arrays += [*self._positions(chunk.edges[:, BEGUN_AT]), *self._positions(chunk.edges[:, ENDED_AT])]
             yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _places(self, places: np.ndarray) -> tuple[pa.Array, pa.Array]:
+    def _positions(self, positions: np.ndarray) -> tuple[pa.Array, pa.Array]:
         """Files by name, and offsets; null for NOWHERE."""
-        files, offsets = files_and_offsets(places)
+        files, offsets = files_and_offsets(positions)
         names = pa.array([self._log.files[number].name for number in sorted(self._log.files)])
         numbers = np.searchsorted(sorted(self._log.files), files).astype(np.int32)
-        return (pa.DictionaryArray.from_arrays(pa.array(numbers, mask=places == NOWHERE), names),
-                pa.array(offsets, mask=places == NOWHERE))
+        return (pa.DictionaryArray.from_arrays(pa.array(numbers, mask=positions == NOWHERE), names),
+                pa.array(offsets, mask=positions == NOWHERE))
 
     def _of_chosen(self, number: int, versions: Versions) -> Versions:
         """Return the versions of rows with the chosen keys that wanted event groups began or ended."""

@@ -84,8 +84,8 @@ class DumpTables:
         self._last = name
         if name not in self._tables:
             versioned = definition.versioning is not None
-            place = self._staging.place(*name, history=versioned)
-            self._tables[name] = SortedRows(definition, place.history if versioned else place, self._spill)
+            target = self._staging.target(*name, history=versioned)
+            self._tables[name] = SortedRows(definition, target.history if versioned else target, self._spill)
         return self._tables[name]
 
     def live(self) -> list[TableDefinition]:

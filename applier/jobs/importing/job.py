@@ -106,7 +106,7 @@ class _Import:
         entries, results = [], []
         for definition in live:
             rows = self.tables.rows_of(definition)
-            entry = table_entry(rows, self.staging.place(definition.database, definition.name))
+            entry = table_entry(rows, self.staging.target(definition.database, definition.name))
             entries.append(entry)
             results.append(TableResult(definition.database, definition.name, entry.rows, inserts=rows.rows,
                                        files_written=len(entry.files)))

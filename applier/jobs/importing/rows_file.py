@@ -47,7 +47,7 @@ def read_rows(rows: RowsFile, uri: str, tables: DumpTables, reading: LiteralCont
         try:
             _read(text, rows, columns, tables, reading, on_progress)
         except ApplierError as error:
-            raise error.at(file=text.place(text.at), table=columns.definition.full_name) from None
+            raise error.at(file=text.source_line(text.at), table=columns.definition.full_name) from None
         return text.bytes_read
 
 
@@ -79,7 +79,7 @@ def _add(text: DumpText, columns: InsertColumns, spans: InsertSpans, n_rows: int
     try:
         tables.add(columns, spans, n_rows, text.data, reading, on_duplicate)
     except LiteralError as error:
-        text.at = int(spans.starts[error.place, error.row])
+        text.at = int(spans.starts[error.index, error.row])
         raise refused_literal(error, columns) from None
 
 

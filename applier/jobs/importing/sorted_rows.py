@@ -47,12 +47,12 @@ class SortedRows:
     """Takes the rows of one table in any order: `add`, then `finish`. `spill` is a directory for rows that do not fit
     in memory."""
 
-    def __init__(self, definition: TableDefinition, place: TableTarget, spill: str, *,
+    def __init__(self, definition: TableDefinition, target: TableTarget, spill: str, *,
                  chunk_bytes: int = CHUNK_BYTES) -> None:
         self.definition = definition
         self.rows = 0
         self._key, self._schema = table_key(definition), table_schema(definition)
-        self._place, self._spill, self._chunk_bytes = place, spill, chunk_bytes
+        self._target, self._spill, self._chunk_bytes = target, spill, chunk_bytes
         self._pending: list[pa.Table] = []
         self._pending_bytes = 0
         self._on_duplicate = FAIL
@@ -98,17 +98,17 @@ class SortedRows:
             self._merge(self._key)
         files = self._writer.close() if self._writer is not None else []
         self.rows = sum(file.rows for file in files)
-        return files or [write_empty(self._place, self._schema, self.key_names, StoredColumns.of(self.definition))]
+        return files or [write_empty(self._target, self._schema, self.key_names, StoredColumns.of(self.definition))]
 
     def blocks(self, files: list[FileEntry]) -> Iterator[pa.Table]:
         """The rows of files that `finish` named, in their order."""
-        filesystem, root = resolve(self._place.root)
+        filesystem, root = resolve(self._target.root)
         yield from _parquet_blocks(filesystem, [f"{root}/{file.path}" for file in files], self._schema)
 
     def drain(self) -> Iterator[pa.Table]:
         """All rows that were added, older ones first, for another table with the same columns; none remain here."""
         self.flush()
-        filesystem, root = resolve(self._place.root)
+        filesystem, root = resolve(self._target.root)
         main = [f"{root}/{file.path}" for file in self._writer.close()] if self._writer is not None else []
         self._writer, self._last_key = None, None
         yield from _parquet_blocks(filesystem, main, self._schema)
@@ -128,7 +128,7 @@ class SortedRows:
 
     def _main(self) -> TableWriter:
         if self._writer is None:
-            self._writer = table_writer(self._place, 0, self.definition)
+            self._writer = table_writer(self._target, 0, self.definition)
         return self._writer
 
     def _in_order(self, rows: pa.Table, on_duplicate: int, key: TableKey) -> tuple[pa.Table, Keys]:
@@ -170,7 +170,7 @@ class SortedRows:
         """Write all chunks again, merged."""
         main = self._writer.close() if self._writer is not None else []
         self._writer, self._last_key = None, None
-        filesystem, root = resolve(self._place.root)
+        filesystem, root = resolve(self._target.root)
         blocks = [_parquet_blocks(filesystem, [f"{root}/{file.path}" for file in main], self._schema)] if main else []
         blocks += [_arrow_blocks(path) for path, _ in self._runs]
         runs = [_Run(lambda rows: key.of_rows(rows, self.definition.full_name), run) for run in blocks]
@@ -255,8 +255,8 @@ def _parquet_blocks(filesystem: fs.FileSystem, paths: list[str], schema: pa.Sche
 _DAY = 86_400_000_000
 
 
-def table_entry(rows: SortedRows, place: TableTarget) -> TableEntry:
-    """Finish a table's rows; `place` is where readers find them. Raises ReplayStopped (1062), as SortedRows does, and
+def table_entry(rows: SortedRows, target: TableTarget) -> TableEntry:
+    """Finish a table's rows; `target` is where readers find them. Raises ReplayStopped (1062), as SortedRows does, and
     SchemaError if the times of a system-versioned table are in another time zone."""
     definition, shown = rows.definition, rows.definition.shown
     key = table_key(shown)
@@ -265,13 +265,13 @@ def table_entry(rows: SortedRows, place: TableTarget) -> TableEntry:
     history: list[FileEntry] = []
     if definition.versioning is not None:
         history = [file for file in files if file.rows]  # a replay also names none for a table without rows
-        with table_writer(place, 0, shown) as writer:
+        with table_writer(target, 0, shown) as writer:
             for block in rows.blocks(history):
                 _check_times(block, definition.versioning, definition.full_name)
                 writer.write(rows_shown(block, definition))
-            files = writer.close() or [write_empty(place, table_schema(shown), names, StoredColumns.of(shown))]
+            files = writer.close() or [write_empty(target, table_schema(shown), names, StoredColumns.of(shown))]
     return TableEntry(shown.database, shown.name, definition, names, form, tuple(files), rules,
-                      tuple(history), folder=place.folder if place.merges else None)
+                      tuple(history), folder=target.folder if target.merges else None)
 
 
 def _check_times(rows: pa.Table, versioning: Versioning, table: str) -> None:

@@ -69,7 +69,7 @@ class SqlFile:
             except ApplierError as error:
                 if error.mysql_errno == NO_DATABASE:
                     error.hint = "name the database of the dump with --database"
-                raise error.at(file=self.text.place(self.text.at)) from None
+                raise error.at(file=self.text.source_line(self.text.at)) from None
             self._on_progress(self.text.bytes_read + self._loaded)
         return self.position
 
@@ -110,7 +110,7 @@ class SqlFile:
             try:
                 self._other(sql)
             except ApplierError as error:
-                raise error.at(file=text.place(begin)) from None
+                raise error.at(file=text.source_line(begin)) from None
 
     def _whole_statement(self) -> tuple[str, int]:
         """Consume the statement: its text, and its offset in the window."""
@@ -215,7 +215,7 @@ class SqlFile:
         try:
             self.tables.add(columns, self._spans, n_rows, self.text.data, self.session.reading, head.on_duplicate)
         except LiteralError as error:
-            self.text.at = int(self._spans.starts[error.place, error.row])
+            self.text.at = int(self._spans.starts[error.index, error.row])
             raise refused_literal(error, columns) from None
 
     def _decoded(self, sql: bytes) -> str:

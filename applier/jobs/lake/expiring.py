@@ -97,8 +97,8 @@ def expire(uri: str, keep: Keep, *, dry_run: bool = False, grace: timedelta = GR
 
 def _beside(kept: list[int], going: list[int]) -> set[int]:
     """Of versions that stay, the nearest before and after each that goes."""
-    places = {bisect(kept, number) for number in going}
-    return {kept[place] for after in places for place in (after - 1, after) if 0 <= place < len(kept)}
+    gaps = {bisect(kept, number) for number in going}
+    return {kept[number] for after in gaps for number in (after - 1, after) if 0 <= number < len(kept)}
 
 
 def _kept(contents: Contents, keep: Keep) -> list[int]:
@@ -142,9 +142,9 @@ def _remove(contents: Contents, going: list[int], freed: list[str], strays: list
 
 def _drop_empty(folder: str) -> None:
     """Remove a folder and those below it, as far as they are empty."""
-    for place, _, _ in os.walk(folder, topdown=False):
+    for inner, _, _ in os.walk(folder, topdown=False):
         with suppress(OSError):
-            os.rmdir(place)
+            os.rmdir(inner)
 
 
 def _delete(contents: Contents, paths: Iterable[str]) -> None:

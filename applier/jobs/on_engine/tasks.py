@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from applier.engine.choice import Places, choose, choose_by_work
+from applier.engine.choice import Locations, choose, choose_by_work
 from applier.engine.threads import map_on_threads
 from applier.io.disk import full_disk
 from applier.io.progress import Progress
@@ -15,12 +15,12 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def have_late_attempts(options: Places) -> bool:
+def have_late_attempts(options: Locations) -> bool:
     """Return whether attempts of the tasks that `run` runs may continue after other attempts have replaced them."""
     return choose(options).engine != "local"
 
 
-def run(options: Places, progress: Progress, name: str, function: Callable[[Item], Result], items: Sequence[Item],
+def run(options: Locations, progress: Progress, name: str, function: Callable[[Item], Result], items: Sequence[Item],
         core_seconds: float, on_progress: Callable[[int, int], None]) -> list[Result]:
     """`function` of every item, on threads of this process or as Spark's tasks; results in the order of the items.
     `name` is what Spark's UI calls the job. Raises the ApplierError of the first item that has one."""

@@ -61,7 +61,7 @@ def statement(text: str) -> str:
 def grid(title: str, names: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """Return a table with all of these rows, which scrolls in its area; columns of numbers are right-aligned."""
     rows = list(rows)
-    numeric = [all(not isinstance(row[place], str) for row in rows) for place in range(len(names))]
+    numeric = [all(not isinstance(row[number], str) for row in rows) for number in range(len(names))]
     kinds = [' class="n"' if is_number else "" for is_number in numeric]
     head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(names, kinds, strict=True))
     body = "\n".join("<tr>" + "".join(

@@ -57,9 +57,9 @@ def timeline(title: str, steps: Steps, values: Sequence[tuple[str, Sequence[int]
     `events` are points on its axis."""
     numbers = ticks.of_numbers(max((sum(counts) for _, counts in values), default=0))
     said = escape(f"{title}. {_peak(values, parts)}")
-    hover = "".join(f'<rect class="hover" x="{steps.before + place:g}" width="1" height="100"><title>'
+    hover = "".join(f'<rect class="hover" x="{steps.before + step:g}" width="1" height="100"><title>'
                     f"{escape(described(label, parts, [f'{count:,}' for count in counts]))}</title></rect>"
-                    for place, (label, counts) in enumerate(values) if any(counts))
+                    for step, (label, counts) in enumerate(values) if any(counts))
     lines = "".join(f'<span class="line" style="bottom:{100 * number / numbers[-1]:.4g}%">'
                     f"<b>{ticks.short_number(number)}</b></span>" for number in numbers)
     return "\n".join([
@@ -92,11 +92,11 @@ def _paths(steps: Steps, values: Sequence[Sequence[int]], parts: Sequence[Part],
     scale, bottoms, paths = 100 / highest if highest else 0.0, [100.0] * len(values), []
     for number, part in enumerate(parts):
         drawn = []
-        for place, counts in enumerate(values):
+        for step, counts in enumerate(values):
             if counts[number]:
                 high = max(counts[number] * scale, 0.6)
-                bottoms[place] -= high
-                drawn.append(f"M{steps.before + place + 0.06:g} {bottoms[place]:.2f}h.88v{high:.2f}h-.88z")
+                bottoms[step] -= high
+                drawn.append(f"M{steps.before + step + 0.06:g} {bottoms[step]:.2f}h.88v{high:.2f}h-.88z")
         if drawn:
             paths.append(f'<path class="{part.colour}" d="{"".join(drawn)}"></path>')
     return "".join(paths)
@@ -111,9 +111,9 @@ def _times(steps: Steps, most: int) -> str:
     drawn, before = [], None
     for time in ticks.of_times(steps.first, steps.first + steps.seconds * steps.count, most):
         clock, date = ticks.time_label(time, before)
-        place = steps.percent(time)
-        kind = "tick end" if place > _END else "tick"
-        drawn.append(f'<span class="{kind}" style="left:{place:.2f}%">{clock}<br>{date}</span>')
+        step = steps.percent(time)
+        kind = "tick end" if step > _END else "tick"
+        drawn.append(f'<span class="{kind}" style="left:{step:.2f}%">{clock}<br>{date}</span>')
         before = time
     return "".join(drawn)
 

@@ -70,7 +70,8 @@ def about(snapshot: Snapshot, *, of_all: bool) -> dict[str, str]:
 
 
 def position_in(said: Mapping[str, str]) -> BinlogPosition | None:
-    """Where a table stood, by what a commit says; None for a commit of somebody else. Raises SnapshotError."""
+    """Return the position of a table by the properties of a commit; None for another program's commit. Raises
+    SnapshotError."""
     if POSITION not in said:
         return None
     file, colon, offset = said[POSITION].rpartition(":")

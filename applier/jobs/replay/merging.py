@@ -55,10 +55,10 @@ def _end(choose: Any, known: KeyValue | None, added: KeyValue | None) -> Any:
 
 
 def write_anew(root: str, file: FileEntry, table: TableDefinition,
-               place: TableTarget) -> tuple[tuple[FileEntry, ...], dict[str, dict[str, int]]]:
+               target: TableTarget) -> tuple[tuple[FileEntry, ...], dict[str, dict[str, int]]]:
     """Write files that have all rows of the range of a file below `root`: nothing has to be merged with them. Return
     their entries, and how many invalid dates they have, by path and column."""
-    with table_writer(place, 0, table) as writer:
+    with table_writer(target, 0, table) as writer:
         for batch in read_batches(root, file, table):
             writer.write(batch)
         return tuple(writer.close()), writer.zero_dates
@@ -78,11 +78,11 @@ class MergedTable:
     def entry(self, entry: TableEntry, done: Done, anew: Collection[str]) -> TableEntry:
         """The entry of the table, given one with its files alone, its units with what became of them, and the paths of
         files whose ranges are to be written anew."""
-        place = self._staging.place(self._table.database, self._table.name)
-        entry = replace(entry, folder=place.folder)
+        target = self._staging.target(self._table.database, self._table.name)
+        entry = replace(entry, folder=target.folder)
         if not any(file.changed for file in entry.files):
             return entry
-        entry = self._written_anew(self._with_layer(entry, done), anew, place)
+        entry = self._written_anew(self._with_layer(entry, done), anew, target)
         of_ranges = [file.changed for file in entry.files if file.changed is not None]
         if not any(changed.row_file_rows for changed in of_ranges):
             entry = replace(entry, row_files=())
@@ -103,7 +103,7 @@ class MergedTable:
                      *self._write(one.rows for one in merged)]
         return replace(entry, row_files=tuple(row_files), positions=tuple(positions))
 
-    def _written_anew(self, entry: TableEntry, chosen: Collection[str], place: TableTarget) -> TableEntry:
+    def _written_anew(self, entry: TableEntry, chosen: Collection[str], target: TableTarget) -> TableEntry:
         """The entry with these files' ranges written anew, and what row files have of them dead."""
         if not chosen or entry.layer is None:
             return entry
@@ -112,7 +112,7 @@ class MergedTable:
             if not isinstance(file, MergedFile) or file.path not in chosen:
                 files.append(file)
                 continue
-            written, zero_dates = write_anew(self._staging.uri, file, self._table, place)
+            written, zero_dates = write_anew(self._staging.uri, file, self._table, target)
             files += written
             dead.append(self._within(self._staging.uri, entry.layer, file.overlay.low, file.overlay.high))
             self.written += written
@@ -146,8 +146,8 @@ class MergedTable:
         self.written = [file for file in self.written if file.path in named]
 
     def _write_positions(self, dead: pa.Table) -> FileEntry:
-        place = self._staging.place(self._table.database, self._table.name)
-        self.written.append(write_positions(place.changes, dead))
+        target = self._staging.target(self._table.database, self._table.name)
+        self.written.append(write_positions(target.changes, dead))
         return self.written[-1]
 
     def _carried(self, name: str) -> list[FileEntry]:
@@ -161,8 +161,8 @@ class MergedTable:
         some = [one for one in rows if one.num_rows]
         if not some:
             return []
-        place = self._staging.place(self._table.database, self._table.name)
-        with table_writer(place.changes, 0, self._table) as writer:
+        target = self._staging.target(self._table.database, self._table.name)
+        with table_writer(target.changes, 0, self._table) as writer:
             for one in some:
                 writer.write(one)
             files = writer.close()

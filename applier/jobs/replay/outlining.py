@@ -112,20 +112,20 @@ class Outlining:
         if served := tasks_of_served_domains(base.position, outlines):
             outlines = self._executor.outline(served, lambda *_: None)
         try:
-            place = position_by_gtid(base.position, outlines)
+            position = position_by_gtid(base.position, outlines)
         except ArchiveError:
             if not have_all_domains(base.position, outlines):
                 raise
             return self._by_domains(archive, base, n_bytes)
-        return self._after(archive, base, place, "GTIDs", n_bytes)
+        return self._after(archive, base, position, "GTIDs", n_bytes)
 
-    def _after(self, archive: Archive, base: Snapshot, place: BinlogPosition, by: str, n_bytes: int) -> Pass:
+    def _after(self, archive: Archive, base: Snapshot, position: BinlogPosition, by: str, n_bytes: int) -> Pass:
         """Return the first pass after a position that was found in other logs than those that the base names, if it
         names any."""
         if base.position.file:
             self._note(f"the base stands at {base.position}, which is not in these logs: by its {by} they continue "
-                       f"from {place}")
-        return self._outline(archive, replace(base, position=place), n_bytes, is_placed=True)
+                       f"from {position}")
+        return self._outline(archive, replace(base, position=position), n_bytes, is_located=True)
 
     def _by_domains(self, archive: Archive, base: Snapshot, n_bytes: int) -> Pass:
         """Return the first pass if no position in the log matches the base in all of MariaDB's domains: it begins with
@@ -136,9 +136,9 @@ class Outlining:
         self._start_position = (first, 4)
         return self._outline(archive, base, n_bytes)
 
-    def _outline(self, archive: Archive, base: Snapshot | None, n_bytes: int, *, is_placed: bool = False) -> Pass:
+    def _outline(self, archive: Archive, base: Snapshot | None, n_bytes: int, *, is_located: bool = False) -> Pass:
         """Outline the files that count, and check that nothing is missing between them, or between them and the base,
-        unless it `is_placed` by its transactions."""
+        unless it `is_located` by its transactions."""
         stop = self.stop_condition()
         if stop.gtid_set is not None:
             stop.gtid_set.check_flavour(read_head(archive.files[0]).format.flavour)
@@ -165,7 +165,7 @@ class Outlining:
             raise archive.gap
         check_continuity(outlines)
         goes_on = base is not None and self._start is None
-        if goes_on and base is not None and base.position.file and not (is_placed or self._start_position):
+        if goes_on and base is not None and base.position.file and not (is_located or self._start_position):
             check_base(base, outlines[0])
         if base is None and self._start is None and (earlier := outlines[0].previous_gtids):
             self._note(f"the binlogs begin with {outlines[0].name}: transactions {earlier} came before it, and their "

@@ -139,8 +139,8 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
                      for file in _files_of(result, islice(carried, len(kept)), staging.number)]
             history = [file for result in of_units for file in result.history]
         if not files:
-            place = staging.place(shown.database, shown.name)
-            files = [write_empty(place, table_schema(shown), key.names if key else (), StoredColumns.of(shown))]
+            target = staging.target(shown.database, shown.name)
+            files = [write_empty(target, table_schema(shown), key.names if key else (), StoredColumns.of(shown))]
         rules = key.rules if key else ()
         if before is not None and all(result.files is None for result in of_units):
             rules = before.key_rules  # the rules of its files, which an older program may have written
@@ -173,10 +173,10 @@ def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Stag
         return []
     if staging.merges or not any(file.changed for file in files):
         return staging.carry_over(base, files, table.database, table.name, history=history)
-    place = staging.place(table.database, table.name)
+    target = staging.target(table.database, table.name)
     whole = iter(staging.carry_over(base, [file for file in files if not file.changed], table.database, table.name))
     return [one for file in files for one in (
-        write_anew(base.root, file, table, place)[0] if file.changed else [next(whole)])]
+        write_anew(base.root, file, table, target)[0] if file.changed else [next(whole)])]
 
 
 def _with_rows(files: Iterable[FileEntry]) -> list[FileEntry]:

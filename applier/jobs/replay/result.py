@@ -51,10 +51,10 @@ class TableResult:
     were one unit, "" if they did not have to be; `ranges` is how many units its size called for. `seconds` is the time
     of its units' tasks, all together, without the reading of the log. `warnings` are notes for the user.
     `by_foreign_keys` is how many rows foreign keys changed or deleted outside the log (AP-FK). `partial_updates` are
-    updates with JSON diffs, of so many `documents`; `bytes_saved` is how many bytes less these take than the documents
-    before them, of those that before-images have (0 with --witness off). `zero_dates` counts the invalid dates, by
-    column, in the files that the replay has written: readers see NULL. `bytes_written` is the size of these files.
-    """
+    updates with JSON diffs, and `documents` their JSON documents; `bytes_saved` is how many bytes less these take than
+    the documents before them, of those that before-images have (0 with --witness off). `zero_dates` counts the invalid
+    dates, by column, in the files that the replay has written: readers see NULL. `bytes_written` is the size of these
+    files. """
 
     database: str
     name: str

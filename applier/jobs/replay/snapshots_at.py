@@ -33,15 +33,15 @@ def replay_with(executor: Executor, options: ReplayOptions, progress: Progress |
     results, listing = [], []
     with begin(options.output) as folder:
         archive = open_archive(list(options.binlogs), with_gap=True)
-        places = in_order(options.snapshot_at, archive, lambda tasks: executor.outline(tasks, lambda *_: None))
+        positions = in_order(options.snapshot_at, archive, lambda tasks: executor.outline(tasks, lambda *_: None))
         now = then = dataclasses.replace(options, snapshot_at=())
-        for place in places:
-            path = f"{place[0]}-{place[1]}"
+        for stop in positions:
+            path = f"{stop[0]}-{stop[1]}"
             staged, published = folder.within(path)
-            now = dataclasses.replace(now, stop_position=place, output=staged)
+            now = dataclasses.replace(now, stop_position=stop, output=staged)
             then = dataclasses.replace(now, base=then.base, output=published)
             results.append(replay_staged(executor, now, then, progress or Silent(),
-                                         is_last=place == places[-1]))
+                                         is_last=stop == positions[-1]))
             position = manifest.load(staged).position
             listing.append({"path": path, "file": position.file, "offset": position.offset,
                             "gtid_set": position.gtid_set, "timestamp": position.timestamp})
@@ -55,9 +55,9 @@ def _versions(executor: Executor, options: ReplayOptions, lake: str, progress: P
     """Yield a version of the lake at each position, published one after the other: those before an error stay."""
     archive, results = open_archive(list(options.binlogs), with_gap=True), list[ReplayResult]()
     now = dataclasses.replace(options, snapshot_at=())
-    places = in_order(options.snapshot_at, archive, lambda tasks: executor.outline(tasks, lambda *_: None))
-    for place in places:
-        now = dataclasses.replace(now, stop_position=place)
-        results.append(replay_staged(executor, now, now, progress, is_last=place == places[-1]))
+    positions = in_order(options.snapshot_at, archive, lambda tasks: executor.outline(tasks, lambda *_: None))
+    for stop in positions:
+        now = dataclasses.replace(now, stop_position=stop)
+        results.append(replay_staged(executor, now, now, progress, is_last=stop == positions[-1]))
         now = dataclasses.replace(now, base=None, schema=None, start_position=None, reapply=False)
     return results

@@ -74,7 +74,7 @@ class Completion:
             part["at"] += address_of(self._memory) + start
             parts.append(part)
         found = np.concatenate(parts)
-        return found[np.argsort(found["place"], kind="stable")]  # prepared transactions are applied later
+        return found[np.argsort(found["position"], kind="stable")]  # prepared transactions are applied later
 
     @property
     def notes(self) -> list[str]:

@@ -150,8 +150,8 @@ class _Writing:
         outline = None if number is None else self._span.outlines[number]
         redefined = set() if outline is None else {outline.start}
         for version in self._history.versions():
-            places = version.start, version.end
-            redefined |= {place[1] for place in places if place is not None and place[0] == number}
+            edges = version.start, version.end
+            redefined |= {edge[1] for edge in edges if edge is not None and edge[0] == number}
         end = outline.end if outline is not None and outline.torn else None
         return rewrite_file(FileToRewrite(file.uri, file.name, end, sorted(redefined)), os.path.join(folder, file.name),
                             partial(self._images_of, number), compresses=self._options.compress,

@@ -131,12 +131,12 @@ class Lacking:
             there = own & (found >= 0)
             pointers[image, steps.changes[there]], unit_of[image, steps.changes[there]] = found[there], \
                 steps.units[there]
-        places, rows = batch.places, batch.rows
+        positions, rows = batch.positions, batch.rows
         first = 0
         while first < len(changes):
             some = changes[first:first + min(self._rows, max(1, _MOST_VALUES // self._n))]
             fills = np.zeros(len(some), r.FILL)
-            fills["place"], fills["row"] = places[some], rows[some]
+            fills["position"], fills["row"] = positions[some], rows[some]
             images = [of[some] for of in (batch.before_images, batch.images)]
             data = self._put(fills, images, pointers[:, some], unit_of[:, some], units)
             yield fills, data
@@ -170,7 +170,7 @@ class Lacking:
         where = np.repeat(pointers[:, :, None], self._n, axis=2)
         for number in np.unique(unit_of[unit_of >= 0]).tolist():
             own = unit_of == number
-            where[own] = units[number].traced_rows().places(pointers[own])[:, :self._n]
+            where[own] = units[number].traced_rows().by_column(pointers[own])[:, :self._n]
         lacks = np.stack([(of >= 0)[:, None] & kinds[np.maximum(of, 0)]
                           for of, kinds in zip(layouts, self._lacks(), strict=True)])
         same = lacks[_AFTER] & (layouts[_BEFORE] >= 0)[:, None] & (where[_BEFORE] == where[_AFTER]) & (

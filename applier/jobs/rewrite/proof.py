@@ -50,12 +50,12 @@ def compare_changes(options: RewriteOptions, after: tuple[str, ...], progress: P
         raise ApplierError("the rewritten archive changes different tables", hint=_HINT)
     for table in tables:
         try:
-            place = _first_difference(table, first, second)
+            where = _first_difference(table, first, second)
         except _Unreadable as error:
             notes.append(f"of {'.'.join(table)}, only the final rows were compared, and not each change: {error}")
             continue
-        if place is not None:
-            raise ApplierError(f"the rewritten archive has different changes at {place}",
+        if where is not None:
+            raise ApplierError(f"the rewritten archive has different changes at {where}",
                                table=".".join(table), hint=_HINT)
     return notes
 

@@ -41,7 +41,7 @@ from applier.schema.table_filter import TableFilter
 
 _HINT = "give the definitions of the log's beginning with --schema, and leave out --server"
 _MOST_SHOWN = 200
-_Place = tuple[int, int]
+_Position = tuple[int, int]
 """The number of a file, and the offset in it."""
 
 
@@ -90,7 +90,7 @@ def _shown(server: Server, statement: str) -> str:
 class _Use:
     """A table map of a file, and the first position where it is used."""
 
-    place: _Place
+    position: _Position
     outline: Outline
     table_map: TableMap
 
@@ -99,7 +99,7 @@ class _Use:
 class _Changed:
     """A statement that changed a definition."""
 
-    place: _Place
+    position: _Position
     outline: Outline
     statement: Statement
     makes: bool
@@ -135,12 +135,12 @@ class _Log:
 
     def _of(self, name: TableName) -> list[_Changed]:
         keys = _key(name), (folded(name[0]), None), (None, None)
-        return sorted((one for key in keys for one in self.changed.get(key, ())), key=lambda one: one.place)
+        return sorted((one for key in keys for one in self.changed.get(key, ())), key=lambda one: one.position)
 
     def makes(self, name: TableName) -> bool:
         """True if the log makes the table before it changes rows of it."""
-        made = next((one.place for one in self._of(name) if one.makes), None)
-        return made is not None and all(use.place > made for use in self.uses.get(name, ()))
+        made = next((one.position for one in self._of(name) if one.makes), None)
+        return made is not None and all(use.position > made for use in self.uses.get(name, ()))
 
     def check_unchanged(self, name: TableName) -> None:
         """Raise SchemaError for the first statement that changed the table's definition."""
@@ -200,7 +200,7 @@ def _check(name: TableName, sql: str, uses: Sequence[_Use], flavour: str) -> Non
     for use in uses:
         if why := _disagreement(use.table_map, change.definition):
             raise SchemaError(f"the server's definition of this table is not the log's: {why}", file=use.outline.uri,
-                              position=use.place[1], table=".".join(name), hint=_HINT)
+                              position=use.position[1], table=".".join(name), hint=_HINT)
 
 
 def _disagreement(table_map: TableMap, definition: TableDefinition) -> str:

@@ -45,9 +45,9 @@ class RowsOfServer:
             except (ValueError, LookupError) as error:
                 raise ServerAnswerError(f"the server has a value that does not fit its column: {error}",
                                         table=definition.full_name) from None
-            place = np.full(len(rows), -1)
-            place[numbers[is_there]] = np.arange(len(values))
-            there = stored.take(pa.array(place, mask=place < 0))
+            answered = np.full(len(rows), -1)
+            answered[numbers[is_there]] = np.arange(len(values))
+            there = stored.take(pa.array(answered, mask=answered < 0))
             array = pc.if_else(pa.array(filled[:, number]), there, rows.column(number).combine_chunks())
             rows = rows.set_column(number, rows.schema.field(number), array)
         return rows, filled

@@ -107,12 +107,12 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
                                    "columns")
         return parts(log, self._asked)
 
-    def _left_at(self, place: Offset) -> Snapshot:
+    def _left_at(self, offset: Offset) -> Snapshot:
         """Return the checkpoint that continues at an offset: that of the batch before, or one made from the log before
         it."""
-        if self._left is not None and self._left[0] == place:
+        if self._left is not None and self._left[0] == offset:
             return self._left[1]
-        before = replace(self._asked.changes, stop_position=(place["file"], place["pos"]))
+        before = replace(self._asked.changes, stop_position=(offset["file"], offset["pos"]))
         return ChangeLog(before).checkpoint(self._filter)
 
     @property

@@ -125,7 +125,7 @@ class _Table:
         self.partial_updates: PartialUpdates | None = None
 
     def take(self, batch: ChangeBatch) -> None:
-        groups = np.searchsorted(self._starts, batch.places, side="right") - 1
+        groups = np.searchsorted(self._starts, batch.positions, side="right") - 1
         keys = KINDS * groups + batch.kinds
         firsts = np.concatenate([[0], np.flatnonzero(keys[1:] != keys[:-1]) + 1])
         self.keys.append(keys[firsts])
@@ -179,8 +179,8 @@ def _summed(task: CountTask, groups: Groups, mapped: MappedFile, tables: dict[st
         found.tables[name] = np.array([*of_kinds, len(np.unique(of_groups)), runs.bytes.sum(),
                                        *runs.diffs.sum(axis=0)])
         by_minute = _sums(KINDS * minute_of[of_groups] + runs.keys % KINDS, runs.counts, len(minutes))
-        for place in np.flatnonzero(by_minute.any(axis=1)).tolist():
-            found.times[int(minutes[place]), name] = by_minute[place]
+        for number in np.flatnonzero(by_minute.any(axis=1)).tolist():
+            found.times[int(minutes[number]), name] = by_minute[number]
     rows = by_group.sum(axis=1)
     [changed] = np.nonzero(rows)
     found.transactions = len(changed)
@@ -195,9 +195,9 @@ def _summed(task: CountTask, groups: Groups, mapped: MappedFile, tables: dict[st
     return found
 
 
-def _sums(places: np.ndarray, counts: np.ndarray, n: int) -> np.ndarray:
+def _sums(positions: np.ndarray, counts: np.ndarray, n: int) -> np.ndarray:
     """Sum counts by number: int64[n, KINDS]. Floats are exact up to 2^53."""
-    sums: np.ndarray = np.bincount(places, counts, KINDS * n).astype(np.int64).reshape(n, KINDS)
+    sums: np.ndarray = np.bincount(positions, counts, KINDS * n).astype(np.int64).reshape(n, KINDS)
     return sums
 
 

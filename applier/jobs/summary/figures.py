@@ -43,9 +43,8 @@ class TableRows(RowCounts):
 class TableCounts(TableRows):
     """Row changes of a table, and the number of transactions; `bytes` are those of its row images.
 
-    `partial_updates` are updates with JSON diffs, of so many `documents`. `bytes_saved` is how many bytes less these
-    diffs take than the documents before them, of those that before-images have.
-    """
+    `partial_updates` are updates with JSON diffs, and `documents` their JSON documents. `bytes_saved` is how many bytes
+    less these diffs take than the documents before them, of those that before-images have. """
 
     transactions: int = 0
     bytes: int = 0

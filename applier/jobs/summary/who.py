@@ -51,7 +51,7 @@ def with_most_rows(threads: np.ndarray, most: int) -> np.ndarray:
     return found
 
 
-def _numbers(mapped: MappedFile, places: np.ndarray) -> np.ndarray:
+def _numbers(mapped: MappedFile, offsets: np.ndarray) -> np.ndarray:
     """The u32 numbers at these offsets: int64[n]."""
-    found: np.ndarray = np.ascontiguousarray(mapped.array[places[:, None] + np.arange(4)]).view("<u4")
-    return found.reshape(len(places)).astype(np.int64)
+    found: np.ndarray = np.ascontiguousarray(mapped.array[offsets[:, None] + np.arange(4)]).view("<u4")
+    return found.reshape(len(offsets)).astype(np.int64)

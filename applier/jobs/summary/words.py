@@ -14,7 +14,7 @@ def when(time: int | None) -> str:
 
 
 def label(time: int, seconds: int) -> str:
-    """Return the label of a step of so many seconds that begins at a time."""
+    """Return the label of a step of this many seconds that begins at a time."""
     return f"{datetime.fromtimestamp(time, UTC):{'%m-%d %H:%M' if seconds < 86400 else '%Y-%m-%d'}}"
 
 

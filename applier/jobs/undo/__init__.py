@@ -1,3 +1,3 @@
-"""Undoes chosen transactions: restores the rows before them, unless somebody has changed the rows since."""
+"""Undoes chosen transactions: restores the rows before them, unless others have changed the rows since."""
 
 __all__ = ["conflict", "job", "result"]

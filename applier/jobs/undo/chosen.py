@@ -81,7 +81,7 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     times, versions, gtids = (
         pa.chunked_array(parts).combine_chunks()
         for parts in zip(*(groups.wanted_commits() for groups in found.values()), strict=True))
-    names = [gtids[place].as_py() or "" for place in (0, -1)]
+    names = [gtids[edge].as_py() or "" for edge in (0, -1)]
     history, known = log.history(options.filter), times.cast(pa.int64()).to_numpy()
     lost = losses(history)
     _check_statements(log, history, options.filter, found, lost)
@@ -119,7 +119,7 @@ def _version(log: ChangeLog, position: tuple[str, int]) -> int:
     name, offset = position
     for file in log.files.values():
         if file.name == name:
-            return version_at(name, file.place, offset)
+            return version_at(name, file.number, offset)
     raise UsageError(f"the log has no file {name}", hint="it has " + _some([file.name for file in log.files.values()]))
 
 
@@ -131,12 +131,12 @@ def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilte
                       lost: Losses) -> None:
     """Raise SchemaError for a statement among the groups that makes or alters a table, except for one that only takes
     rows away."""
-    places = [(place, version) for version in history.versions()
-              for place in (None if version.created_by == FROM_METADATA else version.start, version.end,
+    edges = [(edge, version) for version in history.versions()
+              for edge in (None if version.created_by == FROM_METADATA else version.start, version.end,
                             *(one.position for one in history.redefinitions(version)))
-              if place is not None and place[0] in found and place[1] > 0
-              and place not in lost.get((version.definition.database, version.definition.name), ())]
-    for (number, end), version in sorted(places, key=lambda place: place[0]):
+              if edge is not None and edge[0] in found and edge[1] > 0
+              and edge not in lost.get((version.definition.database, version.definition.name), ())]
+    for (number, end), version in sorted(edges, key=lambda edge: edge[0]):
         groups, definition = found[number], version.definition
         if filter.wanted(definition.database, definition.name) and groups.are_wanted(np.array([end - 1]))[0]:
             start = int(groups.starts(np.array([end - 1]))[0])

@@ -1,7 +1,7 @@
 """Later changes by others to the rows that chosen transactions touched, even if no row is left (UNDO-CHAIN).
 
-A row is identified by its key. A row that somebody created again with this key, and changed or deleted, was touched,
-although it is another row to a server. A row to be restored also has its other unique keys, by which somebody may have
+A row is identified by its key. A row that others created again with this key, and changed or deleted, was touched,
+although it is another row to a server. A row to be restored also has its other unique keys, by which others may have
 created it again. A row of a table without a key is identified by all of its values: a later change or delete of an
 equal row touched it, because it would have been among these.
 """
@@ -113,9 +113,9 @@ def _used(name: str, tells_rows_apart: bool, chains: Chains, which: np.ndarray, 
         have = others[pointers[others] >= 0]
         for start in range(0, len(have), _AT_ONCE):
             part = have[start:start + _AT_ONCE]
-            places = pc.index_in(keys(steps.units[part], pointers[part]), value_set=own.dictionary, skip_nulls=True)
-            used.append(places.drop_null().to_numpy())
-            users.append(part[np.asarray(places.is_valid())])
+            indexes = pc.index_in(keys(steps.units[part], pointers[part]), value_set=own.dictionary, skip_nulls=True)
+            used.append(indexes.drop_null().to_numpy())
+            users.append(part[np.asarray(indexes.is_valid())])
             if pointers is steps.new:
                 is_last = ~chains.followed[users[-1]]
                 holders[used[-1][is_last]] = users[-1][is_last]

@@ -54,22 +54,22 @@ def _with(definition: TableDefinition, loss: Loss, partition: Partition) -> tupl
     assert before is not None
     if by is None or _way(by) != _way(before):
         raise _refused(definition, partition.name, "is of a table that is divided in another way since")
-    if partition in by.partitions:  # somebody made it again
+    if partition in by.partitions:  # it was made again
         return definition, []
     if by.has(partition.name):
         raise _refused(definition, partition.name, "is a different one now")
     by_range = by.method.startswith("RANGE")
-    place = _of_range(definition, loss, partition) if by_range else _of_list(definition, partition)
+    number = _of_range(definition, loss, partition) if by_range else _of_list(definition, partition)
     table = f"ALTER TABLE {quote_name(definition.database)}.{quote_name(definition.name)}"
-    if place is None:
+    if number is None:
         made = by.with_more([partition])
-        words = f"ADD PARTITION ({partition.sql(by.method, with_places=True)})"
+        words = f"ADD PARTITION ({partition.sql(by.method, with_directories=True)})"
     else:
-        taking = by.partitions[place]
+        taking = by.partitions[number]
         both = [partition, taking] if by_range else [taking, partition]  # else MariaDB loses track of DEFAULT's rows
         made = by.reorganized([taking.name], both)
         words = (f"REORGANIZE PARTITION {quote_name(taking.name)} INTO "
-                 f"({', '.join(one.sql(by.method, with_places=True) for one in both)})")
+                 f"({', '.join(one.sql(by.method, with_directories=True) for one in both)})")
     return replace(definition, partitioning=made), [f"{table} {words}"]
 
 
@@ -87,10 +87,10 @@ def _of_range(definition: TableDefinition, loss: Loss, partition: Partition) -> 
     assert known is not None
     [number] = known.numbers_of([partition.name])
     own, lowest = before[number], bisect_right(now, before[number - 1]) if number else 0
-    place = bisect_right(now, own)
-    if place != lowest:  # bounds within its range, or its own one
+    number = bisect_right(now, own)
+    if number != lowest:  # bounds within its range, or its own one
         raise _refused(definition, partition.name, "had a range that is divided in another way since")
-    return place if place < len(now) else None
+    return number if number < len(now) else None
 
 
 def _of_list(definition: TableDefinition, partition: Partition) -> int | None:

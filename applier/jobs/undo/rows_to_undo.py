@@ -85,13 +85,13 @@ class RowsToUndo:
         for each of them, instead of those before."""
         self.partly[which] = True
         self.why[which], self.chains.last_later[which] = self.number(reason), by
-        n, places = len(self.chains), np.full(len(self.chains), -1)
-        places[which] = np.arange(len(which))
-        is_given = places >= 0
+        n, numbers = len(self.chains), np.full(len(self.chains), -1)
+        numbers[which] = np.arange(len(which))
+        is_given = numbers >= 0
         for name, values in given.items():
             were_given, known = self.given.get(name, (np.zeros(n, np.bool_), pa.nulls(n, values.type)))
             self.given[name] = were_given | is_given, pc.if_else(
-                pa.array(is_given), values.take(pa.array(places, mask=~is_given)), known)
+                pa.array(is_given), values.take(pa.array(numbers, mask=~is_given)), known)
 
     @property
     def are_given(self) -> np.ndarray:

@@ -149,13 +149,13 @@ def _pairs(rows: RowsToUndo) -> Iterator[tuple[np.ndarray, _Rows, _Rows]]:
     both = undone & has_now & has_before & same_unit
     for which, of_now, of_before in ((both, True, True), (undone & has_now & ~both, True, False),
                                      (undone & has_before & ~both, False, True)):
-        places, done = np.flatnonzero(which), 0
-        nothing = np.full(len(places), -1)
-        units = (found.now_units if of_now else found.before_units)[places]
-        for read in rows.table.read(units, found.now[places] if of_now else nothing,
-                                    found.before[places] if of_before else nothing, rows.table.columns):
+        numbers, done = np.flatnonzero(which), 0
+        nothing = np.full(len(numbers), -1)
+        units = (found.now_units if of_now else found.before_units)[numbers]
+        for read in rows.table.read(units, found.now[numbers] if of_now else nothing,
+                                    found.before[numbers] if of_before else nothing, rows.table.columns):
             values = read.values.combine_chunks()
-            part = places[done:done + len(read.steps)]
+            part = numbers[done:done + len(read.steps)]
             yield (part, _taken(values, read.before) if of_now else None,
                    _with_given(rows, part, _taken(values, read.after)) if of_before else None)
             done += len(part)

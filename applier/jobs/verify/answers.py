@@ -90,11 +90,11 @@ def _read_rows(fields: pa.Array, tables: dict[str, ComparedTable], found: Answer
     """Put lines of rows to their ranges."""
     if not len(fields):
         return
-    places = pc.binary_join_element_wise(pc.list_element(fields, 2), pc.list_element(fields, 3),
+    range_labels = pc.binary_join_element_wise(pc.list_element(fields, 2), pc.list_element(fields, 3),
                                          pa.scalar("\t", fields.type.value_type))
-    for place in pc.unique(places).to_pylist():
-        label, _, part = place.rpartition("\t")
-        table, lines = tables[label], fields.filter(pc.equal(places, place))
+    for range_label in pc.unique(range_labels).to_pylist():
+        label, _, part = range_label.rpartition("\t")
+        table, lines = tables[label], fields.filter(pc.equal(range_labels, range_label))
         flat = np.array(pc.list_flatten(lines).to_numpy(zero_copy_only=False)).reshape(len(lines), -1)
         numbers = pa.array(flat[:, _FIXED:].ravel(), pa.string()).cast(pa.uint64()).to_numpy()
         found.rows[table.full_name, int(part)] = row_hashes(table, pa.array(flat[:, 4], pa.string()), numbers)

@@ -42,10 +42,10 @@ def different_rows(uri: str, sums: TableSums, number: int, there: RowHashes) -> 
     for code in wanted.tolist():  # codes are in the order of the rows
         is_here, more = bool(counts_here[code]), int(surplus[code])
         kind: Literal["here", "there", "changed"] = "changed" if not more else "here" if more > 0 else "there"
-        keys, place = (here.keys, first_here[code]) if is_here else (there.keys, first_there[code])
+        keys, index = (here.keys, first_here[code]) if is_here else (there.keys, first_there[code])
         columns = tuple(name for name, other in zip(names, changed.get(code, ()), strict=False) if other)
-        yield DifferentRow(kind, number, keys[int(place)].as_py(), columns,
-                           batches.slice(int(place), 1) if is_here else None, None, abs(more) or 1)
+        yield DifferentRow(kind, number, keys[int(index)].as_py(), columns,
+                           batches.slice(int(index), 1) if is_here else None, None, abs(more) or 1)
 
 
 def rows_here(uri: str, sums: TableSums, number: int) -> tuple[pa.RecordBatch, RowHashes]:

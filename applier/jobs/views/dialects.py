@@ -103,8 +103,8 @@ class _SparkSql:
         columns = ", ".join(self._name(column.name) + (f" COMMENT {self._text(column.comment)}" * bool(column.comment))
                             for column in view.columns)
         values = ", ".join(map(self._value, view.columns))
-        rows = "\n  UNION ALL ".join(f"SELECT {values} FROM parquet.{self._name(place)}"
-                                     for place in self._places(view.files))
+        rows = "\n  UNION ALL ".join(f"SELECT {values} FROM parquet.{self._name(path)}"
+                                     for path in self._paths(view.files))
         return (f"CREATE OR REPLACE VIEW {self._name(view.database)}.{self._name(view.name)} ({columns}) AS\n"
                 f"  {rows};\n")
 
@@ -116,7 +116,7 @@ class _SparkSql:
                 f"  FROM {database}.{self._name(view.name)} {_valid_at(as_of.argument)};\n")
 
     @staticmethod
-    def _places(files: Sequence[str]) -> Iterator[str]:
+    def _paths(files: Sequence[str]) -> Iterator[str]:
         folders: dict[str, list[str]] = {}
         for path in files:
             folder, _, name = path.rpartition("/")

@@ -18,22 +18,22 @@ from applier.snapshot import manifest
 from applier.snapshot.manifest import Snapshot
 
 
-def views(place: str, dialect: str, filter: TableFilter = EVERYTHING) -> Iterator[str]:
+def views(location: str, dialect: str, filter: TableFilter = EVERYTHING) -> Iterator[str]:
     """The statements for a snapshot, for a directory of changes or a file of these, or for a history. Raises what
     `views_in` and `statements` raise."""
-    what, found = views_in(place, filter)
+    what, found = views_in(location, filter)
     return _printed(what, found, dialect)
 
 
-def views_in(place: str, filter: TableFilter = EVERYTHING) -> tuple[str, Iterable[View]]:
+def views_in(location: str, filter: TableFilter = EVERYTHING) -> tuple[str, Iterable[View]]:
     """Return the contents of a location, for people, and its views. Raises UsageError for files of other kinds, and
     SnapshotError if it is empty."""
-    filesystem, path = resolve(place)
+    filesystem, path = resolve(location)
     sources = {path: of_file, f"{path}/{MANIFEST}": of_changes, f"{path}/{history.MANIFEST}": of_history}
     for info, views_of_source in zip(filesystem.get_file_info([*sources]), sources.values(), strict=True):
         if info.type == FileType.File:
-            return place, views_of_source(place, filter)
-    snapshot = manifest.load(place)
+            return location, views_of_source(location, filter)
+    snapshot = manifest.load(location)
     return f"{snapshot.uri} at {snapshot.position}", of_snapshot(snapshot, filter)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def connect(places: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
+def connect(locations: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
     """Connect to a DuckDB in memory: the tables of the snapshot named "" are `db.table`, or `table`, those of another
     one `name.db.table`. Raises NotInstalled without DuckDB, UsageError for a name that is not a plain word and if
     DuckDB cannot tell two tables apart, and the errors of `views_in`."""
@@ -32,13 +32,13 @@ def connect(places: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
     except ImportError:
         raise NotInstalled("DuckDB is not installed", hint="pip install duckdb") from None
     connection = duckdb.connect()
-    for name, place in places.items():
+    for name, location in locations.items():
         if name:
             if not _PLAIN.fullmatch(name) or name.lower() in ("memory", "system", "temp"):
                 raise UsageError(f"{name!r} cannot name a place in queries",
                                  hint="name it by letters, as in before=PLACE")
             connection.execute(f'ATTACH \':memory:\' AS "{name}"')
-        views = list(views_in(place)[1])
+        views = list(views_in(location)[1])
         for statement in statements(views, _OverDatasets(connection, name), "duckdb"):
             connection.execute(statement)
         databases = dict.fromkeys(view.database for view in views if _PLAIN.fullmatch(view.database))

@@ -145,9 +145,9 @@ def of_file(path: str, filter: TableFilter) -> Iterator[View]:
 def _described(path: str) -> tuple[DescribedTable, tuple[ViewColumn, ...]]:
     """Return the table that a Parquet file describes, and the columns of a view of it. Raises UsageError if it
     describes none."""
-    filesystem, place = resolve(path)
+    filesystem, path_there = resolve(path)
     try:
-        footer = pq.read_metadata(place, filesystem=filesystem)
+        footer = pq.read_metadata(path_there, filesystem=filesystem)
         table = DescribedTable.parse(_metadata(footer))
     except (OSError, pa.ArrowInvalid, KeyError, Mismatch):
         raise UsageError("it is not Parquet that says of which table its rows are", file=path,

@@ -13,7 +13,7 @@ from applier.mysql.character_sets.charset_tables import LEAD_2, LEAD_3, MALFORME
 from keysearch.memory import inline, kernel, load_i32, load_u8, load_u64, store_u8, store_u32, store_u64
 
 OVERRUN = 8
-"""Kernels store whole words: up to so many bytes after the last one that counts."""
+"""Kernels store whole words: up to this many bytes beyond the last one that counts."""
 
 _ASCII = np.uint64(0x8080808080808080)
 _QUESTION_MARK = np.int64(0x3F)
@@ -24,7 +24,7 @@ UTF8MB3, UTF8MB4, UCS2, UTF16, UTF16LE, UTF32 = range(6)
 
 @inline
 def _put(out, at, point):
-    """Write a code point at out[at:] and return the place after it."""
+    """Write a code point at out[at:] and return the offset after it."""
     if point < 0x80:
         store_u8(out + at, np.uint8(point))
         return at + 1
@@ -173,7 +173,8 @@ def _utf8_character(here, left, longest):
 
 @inline
 def _utf16_character(here, left, low, pairs):
-    """Two bytes, of which `low` (0 or 1) is the less significant; four with a surrogate pair, which UCS-2 has not."""
+    """Two bytes, of which `low` (0 or 1) is the less significant; four with a surrogate pair, which UCS-2 does not
+    have."""
     if left < 2:
         return _STOP, 0
     point = _byte(here + low) | _byte(here + 1 - low) << 8

@@ -75,7 +75,7 @@ _TRIPLES: dict[str, dict[int, str]] = {
                 "閒\uf9dc\ufa29霻靍靑\ufa2a\ufa2b\ufa2c馞髙魲\ufa2d黑"},
     "ujis": {},
 }
-# By their number in GB 18030's order. 81 35 F4 37 and A8 BC trade places in the standard's edition of 2005.
+# By their number in GB 18030's order. 81 35 F4 37 and A8 BC are swapped in the standard's edition of 2005.
 _QUADS = {7457: "\ue7c7", 39417: "\ufffd"}
 
 SINGLE_BYTE = frozenset(_SINGLE_BYTE)
@@ -128,7 +128,7 @@ def multi_byte_tables(charset: str) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     codes = rectangle | 0x80 if charset == "gb2312" else rectangle  # its second byte's high bit does not count
     pairs[rectangle] = _decode(codec, [code.to_bytes(2) for code in codes.tolist()])
     if charset in ("cp932", "sjis"):
-        first[0x80:] = LEAD_2  # whatever follows: the second byte is asked for before the first is judged
+        first[0x80:] = LEAD_2  # whatever follows: the second byte is read before the first is judged
         first[0xA1:0xE0] = np.arange(0xFF61, 0xFFA0)  # half-width katakana
     if charset in _TRIPLES:
         first[0x8E], first[0x8F] = LEAD_2, LEAD_3

@@ -23,7 +23,7 @@ from keysearch.addresses import address_of
 
 _UNICODE = {"utf8mb4": kernels.UTF8MB4, "utf8mb3": kernels.UTF8MB3, "utf8": kernels.UTF8MB3, "ucs2": kernels.UCS2,
             "utf16": kernels.UTF16, "utf16le": kernels.UTF16LE, "utf32": kernels.UTF32,
-            "binary": kernels.UTF8MB4}  # CONVERT(… USING utf8mb4) takes the bytes for what is asked for
+            "binary": kernels.UTF8MB4}  # CONVERT(… USING utf8mb4) reads the bytes in the requested set
 _UTF8 = frozenset({"utf8mb4", "utf8mb3", "utf8", "binary"})
 NOT_ASCII = frozenset({"swe7", "ucs2", "utf16", "utf16le", "utf32"})
 """Sets in which a byte under 0x80 may be something other than ASCII."""
@@ -46,7 +46,7 @@ def to_utf8(array: pa.Array, charset: str) -> pa.Array:
         try:
             return array.cast(pa.string())
         except pa.ArrowInvalid:
-            pass  # the kernel finds what is wrong, and continues
+            pass  # the kernel finds the error, and continues
     if charset in SINGLE_BYTE:
         return by_tables(array, charset, (_packed(charset),))
     if charset in MULTI_BYTE:
@@ -86,7 +86,7 @@ def _packed(charset: str) -> np.ndarray:
 
 
 def _room(n_bytes: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Memory for text of at most so many bytes, and for its offsets; pages that stay untouched take none."""
+    """Return memory for text of at most `n_bytes` bytes, and for its offsets; untouched pages take none."""
     return np.empty(n_bytes + kernels.OVERRUN, np.uint8), np.empty(rows + 1, np.int64)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from applier.mysql.versions import is_since
 
-# What a character set means without a collation where the servers differ, and a session does not say. MySQL before 8.0
+# The default collation of a character set where the servers differ, and a session does not say. MySQL before 8.0
 # has utf8mb4_general_ci, too; MariaDB from 11.5 on has UCA 14's for all Unicode sets, which its sessions say.
 DEFAULT_COLLATIONS = {"mysql": {"utf8mb4": "utf8mb4_0900_ai_ci"}, "mariadb": {"utf8mb4": "utf8mb4_general_ci"}}
 _WITHOUT_CHARSET = "uca1400_"
@@ -25,7 +25,7 @@ class Charset(NamedTuple):
 
 
 DEFAULT = "default"
-"""MariaDB's word in the place of a character set's or collation's name."""
+"""MariaDB's word in place of a character set's or collation's name."""
 
 
 def charset_name(name: str) -> str:
@@ -65,8 +65,8 @@ def default_collation(charset: str, defaults: Mapping[str, str]) -> str:
 
 
 def named_default(above: Charset) -> Charset:
-    """What MariaDB's CHARACTER SET DEFAULT means in a database or server with this character set: not the collation of
-    that, nor what character_set_collations says, but the one that it is compiled with (seen on 10.11 and 11.8)."""
+    """Return the meaning of MariaDB's CHARACTER SET DEFAULT in a database or server with this character set: not the
+    collation of that, nor that of character_set_collations, but the compiled-in one (seen on 10.11 and 11.8)."""
     return with_default(above.charset, DEFAULT_COLLATIONS["mariadb"])
 
 

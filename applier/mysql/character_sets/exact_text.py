@@ -118,11 +118,11 @@ def _of_single_byte(charset: str) -> _Codes:
 
 def _of_multi_byte(charset: str) -> _Codes:
     first, pairs, triples, quads = multi_byte_tables(charset)
-    places, numbers = np.arange(len(pairs)), np.arange(len(triples))
-    ranks = places + _LAST * _is_only_read(charset, places)
+    of_pairs, of_triples = np.arange(len(pairs)), np.arange(len(triples))
+    ranks = of_pairs + _LAST * _is_only_read(charset, of_pairs)
     both = np.concatenate([first, pairs, triples])
-    order = np.concatenate([np.arange(256), 256 + ranks, 256 + 2 * _LAST + numbers])
-    placeholders = np.concatenate([np.arange(256), _PAIR + places, _TRIPLE + numbers])
+    order = np.concatenate([np.arange(256), 256 + ranks, 256 + 2 * _LAST + of_triples])
+    placeholders = np.concatenate([np.arange(256), _PAIR + of_pairs, _TRIPLE + of_triples])
     exact = _with_placeholders(both, order, placeholders, 0)
     tables = exact[:256].copy(), exact[256:256 + len(pairs)].copy(), exact[256 + len(pairs):].copy()
     known: dict[bytes, tuple[int, int]] = {}
@@ -144,9 +144,9 @@ def _is_only_read(charset: str, codes: np.ndarray) -> np.ndarray:
 def _with_placeholders(table: np.ndarray, order: np.ndarray, placeholders: np.ndarray, first: int) -> np.ndarray:
     """A table with placeholders for codes that have no character of their own: of several codes of one character, the
     first in `order` keeps it."""
-    places = np.lexsort((order, table))
+    codes = np.lexsort((order, table))
     again = np.zeros(len(table), np.bool_)
-    again[places[1:]] = table[places[1:]] == table[places[:-1]]
+    again[codes[1:]] = table[codes[1:]] == table[codes[:-1]]
     lost = (table == UNMAPPED) | (again & (table >= 0))
     return np.where(lost, first + placeholders, table).astype(np.int32)
 

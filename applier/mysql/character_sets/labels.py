@@ -1,7 +1,7 @@
 """Labels of ENUM and SET in a column's character set.
 
 A literal in hexadecimal digits or bits is bytes in the column's set, filled up in front to whole characters. In a text,
-characters that the set lacks become question marks. (Seen on MySQL 9.7 and MariaDB 10.11.)
+characters that the set does not have become question marks. (Seen on MySQL 9.7 and MariaDB 10.11.)
 """
 
 import functools

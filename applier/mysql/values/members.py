@@ -11,7 +11,7 @@ from applier.mysql.types import ColumnType
 from keysearch.collation import collation_of, equality_keys, is_exact
 
 
-def places_of(labels: pa.Array, kind: ColumnType, flavour: str) -> dict[str, int]:
+def numbers_of(labels: pa.Array, kind: ColumnType, flavour: str) -> dict[str, int]:
     """The index of the first member that equals each of these labels; labels that match none are left out. Raises
     NotComputable if a label equals no member byte for byte but may equal one by a collation that is unknown."""
     collation = collation_of(kind.collation or "binary", flavour)
@@ -23,6 +23,6 @@ def places_of(labels: pa.Array, kind: ColumnType, flavour: str) -> dict[str, int
         collation, rest = "binary", ""
     keys = equality_keys(pa.concat_arrays([members, labels]), f"{charset}_nopad_{rest}" if rest else collation)
     coded = keys.to_arrow().dictionary_encode().indices.to_numpy()
-    places = {code: place for place, code in reversed(list(enumerate(coded[:len(members)].tolist())))}
-    return {label: places[code] for label, code in zip(labels.to_pylist(), coded[len(members):].tolist(), strict=True)
-            if code in places}
+    numbers = {code: number for number, code in reversed(list(enumerate(coded[:len(members)].tolist())))}
+    return {label: numbers[code] for label, code in zip(labels.to_pylist(), coded[len(members):].tolist(), strict=True)
+            if code in numbers}

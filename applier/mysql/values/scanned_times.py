@@ -39,11 +39,11 @@ class NoDate(ValueError):
 
 
 class Unclear(ValueError):
-    """Text or a number of which it is unknown what the server reads."""
+    """Text or a number for which the server's reading is unknown."""
 
 
 class ZeroInDate(Unclear):
-    """A date with a zero in it, of which that depends on the function and the sql_mode."""
+    """A date with a zero in it, whose reading depends on the function and the sql_mode."""
 
 
 def datetime_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
@@ -159,8 +159,8 @@ def time_of_text(text: str, *, up: bool, longest: int = LONGEST_TIME) -> tuple[i
 
 
 def read_by_mariadb(text: str, *, up: bool) -> tuple[int, bool]:
-    """What MariaDB's functions of times read: microseconds, and whether they are a time and no date with one. Raises
-    NoDate or Unclear."""
+    """Return the reading of MariaDB's functions of times: microseconds, and whether they are a time and not a datetime.
+    Raises NoDate or Unclear."""
     if len(text.lstrip(_SPACES)) >= _WITH_DATE:
         try:
             micros, has_clock, offset = _datetime(_WITH_T.sub(r"\1 ", text), up=up, needs_space=True)
@@ -193,7 +193,7 @@ _SURELY_LONG, _LAST_DATE = 10_000_000, 99991231235959
 _FORMS = [(101, 691231, 20000000, 1_000_000), (700101, 991231, 19000000, 1_000_000),
           (10000101, 99991231, 0, 1_000_000), (101000000, 691231235959, 20000000000000, 1),
           (700101000000, 991231235959, 19000000000000, 1), (10000101000000, 99991231235959, 0, 1)]
-"""From, to, what is added to the year, and what the number is to be multiplied by."""
+"""From, to, the number to add to the year, and the factor for the number."""
 
 
 def datetime_of_number(whole: int, fraction: int) -> tuple[int, bool]:
@@ -220,7 +220,7 @@ def datetime_of_number(whole: int, fraction: int) -> tuple[int, bool]:
 
 
 def time_of_number(whole: int, fraction: int) -> int:
-    """Microseconds, of which `whole` and `fraction` have the same sign. Raises NoDate or Unclear."""
+    """Return microseconds; `whole` and `fraction` have the same sign. Raises NoDate or Unclear."""
     size = abs(whole)
     if size > LARGEST_TIME:
         if whole < 10_000_000_000:

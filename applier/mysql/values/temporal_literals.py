@@ -84,7 +84,7 @@ def read_time(value: str | Decimal, fsp: int, flavour: str, up: bool | None = No
         raise ValueError(f"{text!r} is not a time")
     sign, days, hours, minutes, seconds, fraction = match.groups()
     if days is None and minutes is None:
-        if len(hours) in (12, 14):  # a date and time, of which the date is left out
+        if len(hours) in (12, 14):  # a date and time, whose date is dropped
             hours = hours[-6:]
         hours, minutes, seconds = hours[:-4], hours[-4:-2], hours[-2:]
     if int(minutes or 0) > 59 or int(seconds or 0) > 59:

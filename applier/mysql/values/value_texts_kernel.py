@@ -2,7 +2,7 @@
 """Values of Arrow columns as texts, a column at a time.
 
 Each kernel fills `out`, an address with room for the longest text of each value, and the offsets of the texts in it,
-int32[n + 1]. What is null, by a bitmap of which value 0 has bit `first` (address 0: nothing is), is an empty text.
+int32[n + 1]. A null value, by a bitmap in which value 0 has bit `first` (address 0: no nulls), is an empty text.
 """
 
 import numpy as np
@@ -42,19 +42,19 @@ _1, _2, _3, _5, _9, _10, _60, _100, _153, _400, _10000 = map(
 
 
 @inline
-def _is_null(validity, place):
-    return validity != 0 and (load_u8(validity + (place >> 3)) >> (place & 7)) & 1 == 0
+def _is_null(validity, number):
+    return validity != 0 and (load_u8(validity + (number >> 3)) >> (number & 7)) & 1 == 0
 
 
 @inline
-def _integer(values, width, is_signed, place):
+def _integer(values, width, is_signed, number):
     if width == 8:
-        return load_i64(values + 8 * place)
+        return load_i64(values + 8 * number)
     if width == 4:
-        return load_i32(values + 4 * place) if is_signed else np.int64(load_u32(values + 4 * place))
+        return load_i32(values + 4 * number) if is_signed else np.int64(load_u32(values + 4 * number))
     if width == 2:
-        return np.int64(load_i16(values + 2 * place)) if is_signed else np.int64(load_u16(values + 2 * place))
-    return np.int64(load_i8(values + place)) if is_signed else np.int64(load_u8(values + place))
+        return np.int64(load_i16(values + 2 * number)) if is_signed else np.int64(load_u16(values + 2 * number))
+    return np.int64(load_i8(values + number)) if is_signed else np.int64(load_u8(values + number))
 
 
 @inline
@@ -124,8 +124,8 @@ def _put(to, kind, value):
 
 @kernel
 def number_texts(kind, values, width, is_signed, validity, first, count, out, offsets):
-    """Numbers of `width` bytes, of which the first one that counts is `first`, as a `kind` (INTEGERS, …) has them:
-    years with four digits, days, microseconds since 1970, microseconds. Returns the bytes of all texts."""
+    """Convert numbers of `width` bytes, from number `first` on, as a `kind` (INTEGERS, …): years with four digits,
+    days, microseconds since 1970, microseconds. Returns the bytes of all texts."""
     to = out
     for row in range(count):
         store_i32(offsets + 4 * row, np.int32(to - out))
@@ -203,8 +203,8 @@ def decimal_texts(values, width, scale, validity, first, count, scratch, out, of
         if scale:
             store_u8(to, np.uint8(_POINT))
             to += 1
-            for place in range(whole, n_digits):
-                store_u8(to, np.uint8(_ZERO) if place < 0 else load_u8(digits + place))
+            for number in range(whole, n_digits):
+                store_u8(to, np.uint8(_ZERO) if number < 0 else load_u8(digits + number))
                 to += 1
     store_i32(offsets + 4 * count, np.int32(to - out))
     return to - out

@@ -5,7 +5,7 @@ While rows are applied such a date is a number below those of all days, so that 
 and comes before other dates, in keys, row comparisons and unique keys alike:
 
     DATE                    ZERO_DAY + (year * 16 + month) * 32 + day        of date32, days
-    DATETIME, TIMESTAMP     so many days and the time of day                 of timestamp, microseconds
+    DATETIME, TIMESTAMP     these days and the time of day                   of timestamp, microseconds
 
 A date's validity bit has no meaning for this: NULL is NULL. How a file of a snapshot records such dates is in
 `applier.snapshot.files.value_marks`.
@@ -86,7 +86,7 @@ def as_nulls(values: _Values) -> _Values:
 
 
 def to_python_number(scalar: pa.Scalar) -> Any:
-    """A value of which Arrow makes the same scalar again."""
+    """Return a value from which Arrow makes the same scalar again."""
     if may_have(scalar.type) and has_any(pa.repeat(scalar, 1)):
         return int(numbers_of(pa.repeat(scalar, 1))[0])
     return scalar.as_py()

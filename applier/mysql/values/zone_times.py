@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 
 
 def utc_of(local: np.ndarray, zone: str) -> np.ndarray:
-    """Local microseconds (int64) of a named zone in UTC, as servers convert them: of an hour that is there twice the
-    first one; in an hour that is left out, the second that ends it, with the fraction of a second. Raises what Arrow
-    raises."""
+    """Convert local microseconds (int64) of a named zone to UTC, as servers do: an hour that occurs twice is the first
+    one; a time in a skipped hour becomes the second that ends it, with the fraction of a second. Raises Arrow's
+    errors."""
     clock = pa.array(local).cast(pa.timestamp("us"))
     utc = pc.assume_timezone(clock, zone, ambiguous="earliest", nonexistent="latest")
     is_there = pc.equal(pc.local_timestamp(utc), clock)

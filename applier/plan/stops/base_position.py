@@ -20,17 +20,17 @@ from applier.snapshot.manifest import BinlogPosition
 
 def lacks_file_position(position: BinlogPosition) -> bool:
     """True if the base has GTIDs or a group id but no file position (a dump may record only these)."""
-    return _has_other_place(position) and not position.file
+    return _has_other_position(position) and not position.file
 
 
 def could_be_another_servers(error: ApplierError, position: BinlogPosition) -> bool:
     """True if an error of the plan may have its cause in a base with the file and offset of another server: after a
     failover, the new source's log continues from the same transactions in its own file and at its own offset (GRP-7).
     """
-    return error.mysql_errno == LOG_GAP and _has_other_place(position) and bool(position.file)
+    return error.mysql_errno == LOG_GAP and _has_other_position(position) and bool(position.file)
 
 
-def _has_other_place(position: BinlogPosition) -> bool:
+def _has_other_position(position: BinlogPosition) -> bool:
     return bool(position.gtid_set) or position.group_id is not None
 
 
@@ -44,8 +44,8 @@ def position_by_group_id(archive: Archive, position: BinlogPosition) -> BinlogPo
     for number in target.files(lambda index: heads[index], len(heads)):
         found = GroupPass(archive.files[number].uri)
         groups = found.groups()
-        for place in target.among(groups)[:1].tolist():
-            end = groups[place].end
+        for group in target.among(groups)[:1].tolist():
+            end = groups[group].end
             return dataclasses.replace(position, file=found.name, offset=end, tail=found.tail(end))
     first = next(number for number, head in enumerate(heads) if head.first_id is not None)
     if heads[first].first_id == position.group_id + 1:

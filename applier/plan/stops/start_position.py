@@ -62,22 +62,22 @@ def continuity(before: Outline, offset: int, base: Snapshot | None, *, reapply: 
     """The report's notes on transactions between the base and the start: those that are left out, and with `reapply`
     those that are replayed though the base has them. A snapshot counts the first as executed, since its position in the
     log is after them."""
-    executed, place = before.previous_gtids.followed_by(before.gtids), f"--start-position {before.name}:{offset}"
+    executed, where = before.previous_gtids.followed_by(before.gtids), f"--start-position {before.name}:{offset}"
     if base is None:
         left_out = f"transactions {executed}" if executed else "what the log has before"
-        return [f"{left_out} came before {place} and are not replayed"] if executed or offset > before.start else []
+        return [f"{left_out} came before {where} and are not replayed"] if executed or offset > before.start else []
     held = GtidSet.parse(base.position.gtid_set)
     if not (executed or held):
-        return [f"the base stands at {base.position}, and the replay continues from {place}: without GTIDs it is not "
+        return [f"the base stands at {base.position}, and the replay continues from {where}: without GTIDs it is not "
                 "known what is left out" + (", or comes twice" if reapply else "")]
     notes = []
     if missing := executed.subtract(held):
-        notes.append(f"transactions {missing} came before {place} and are not in the base: they are left out")
+        notes.append(f"transactions {missing} came before {where} and are not in the base: they are left out")
     if again := held.subtract(executed):
         if reapply:
-            notes.append(f"transactions {again} are in the base: those after {place} are replayed again")
+            notes.append(f"transactions {again} are in the base: those after {where} are replayed again")
         return notes
-    return notes or [f"{place} continues where the base ends: no transaction is left out, or comes twice"]
+    return notes or [f"{where} continues where the base ends: no transaction is left out, or comes twice"]
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def _of_domains(start: StartPosition, before: GtidSet, held: GtidSet, files: Seq
         in_file = 0
         groups = _groups(file, start)
         for domain, (server, number) in list(left.items()):
-            sources = [place for place, name in enumerate(groups.names) if name.startswith(f"{domain}-")]
+            sources = [where for where, name in enumerate(groups.names) if name.startswith(f"{domain}-")]
             own = np.flatnonzero(np.isin(groups.sources, sources))
             here = np.flatnonzero((groups.numbers[own] == number) & (
                 groups.sources[own] == _index(groups.names, f"{domain}-{server}")))

@@ -73,7 +73,7 @@ class _Told:
         return TableBinding(plans, wanted, wanted, partial(self._take, reader))
 
     def _take(self, reader: IntKeys | ByteKeys, batch: ChangeBatch) -> None:
-        changes = np.flatnonzero((batch.places == self._position) & (batch.rows == self._row))
+        changes = np.flatnonzero((batch.positions == self._position) & (batch.rows == self._row))
         texts = reader.texts(batch)
         self.keys += [texts.found_by(int(batch.before_rows[change])) for change in changes]
 

@@ -96,15 +96,15 @@ def check_not_past(stop: StopCondition, first: Outline, base: GtidSet) -> None:
 Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
 
-def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> list[tuple[str, int]]:
+def in_order(given: Sequence[Place], archive: Archive, outline: Outlining) -> list[tuple[str, int]]:
     """Return the positions as (file, offset), in log order, each once.
 
     Raises UsageError for a file that the archive does not have, and for transactions that are not all in it.
     """
     numbers = {file.name: number for number, file in enumerate(archive.files)}
     found = set()
-    for place in places:
-        name, offset = _executed_at(GtidSet.parse(place), archive, outline) if isinstance(place, str) else place
+    for one in given:
+        name, offset = _executed_at(GtidSet.parse(one), archive, outline) if isinstance(one, str) else one
         archive.check_has(name)
         if name not in numbers:
             raise UsageError(f"--snapshot-at names {name}, which is not in the archive: {archive.extent}")

@@ -18,20 +18,20 @@ from applier.schema.table_parts import Default
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
-    """`place`: None at the end, "" first, else the column that precedes it."""
+    """`position`: None at the end, "" first, else the column that precedes it."""
 
     words: ColumnWords
-    place: str | None = None
+    position: str | None = None
     if_not_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeColumn:
-    """CHANGE, or MODIFY if the old and the new name are equal; `place` None leaves the column where it is."""
+    """CHANGE, or MODIFY if the old and the new name are equal; `position` None keeps the column's position."""
 
     old: str
     words: ColumnWords
-    place: str | None = None
+    position: str | None = None
     if_exists: bool = False
 
 
@@ -215,7 +215,7 @@ class ReorganizePartitions:
 
 @dataclass(frozen=True, slots=True)
 class ExchangePartition:
-    """The rows of a partition and those of a table change places."""
+    """EXCHANGE PARTITION swaps the rows of a partition and those of a table."""
 
     name: str
     table: tuple[str, str]

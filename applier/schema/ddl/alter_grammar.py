@@ -1,6 +1,6 @@
 """ALTER TABLE: the text after the name becomes a list of actions.
 
-What touches neither rows nor definitions (ALGORITHM, LOCK, FORCE, ORDER BY) leaves no action. Source: MySQL manual,
+Clauses that touch neither rows nor definitions (ALGORITHM, LOCK, FORCE, ORDER BY) give no action. Source: MySQL manual,
 "ALTER TABLE Statement" of 5.6 to 9.7; MariaDB's "ALTER TABLE".
 """
 
@@ -104,7 +104,7 @@ def _add(cursor: Cursor) -> list[AlterAction]:
     if cursor.accept("("):
         return _added_list(cursor, if_not_exists)
     words = parse_column(cursor)
-    return [AddColumn(words, _place(cursor), if_not_exists), *_own_actions(words, cursor, if_not_exists)]
+    return [AddColumn(words, _position(cursor), if_not_exists), *_own_actions(words, cursor, if_not_exists)]
 
 
 def _added_list(cursor: Cursor, if_not_exists: bool) -> list[AlterAction]:
@@ -135,7 +135,7 @@ def _own_actions(words: ColumnWords, cursor: Cursor, if_not_exists: bool = False
     return keys
 
 
-def _place(cursor: Cursor) -> str | None:
+def _position(cursor: Cursor) -> str | None:
     if cursor.accept("FIRST"):
         return ""
     return cursor.name() if cursor.accept("AFTER") else None
@@ -145,7 +145,7 @@ def _modify(cursor: Cursor) -> list[AlterAction]:
     cursor.accept("COLUMN")
     if_exists = cursor.accept("IF", "EXISTS")
     words = parse_column(cursor)
-    return [ChangeColumn(words.name, words, _place(cursor), if_exists), *_own_actions(words, cursor)]
+    return [ChangeColumn(words.name, words, _position(cursor), if_exists), *_own_actions(words, cursor)]
 
 
 def _change(cursor: Cursor) -> list[AlterAction]:
@@ -153,7 +153,7 @@ def _change(cursor: Cursor) -> list[AlterAction]:
     if_exists = cursor.accept("IF", "EXISTS")
     old = cursor.name()
     words = parse_column(cursor)
-    return [ChangeColumn(old, words, _place(cursor), if_exists), *_own_actions(words, cursor)]
+    return [ChangeColumn(old, words, _position(cursor), if_exists), *_own_actions(words, cursor)]
 
 
 def _drop(cursor: Cursor) -> list[AlterAction]:

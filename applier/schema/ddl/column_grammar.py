@@ -36,10 +36,10 @@ _STORAGE = ("COLUMN_FORMAT", "STORAGE", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_AT
 
 @dataclass(slots=True)
 class ColumnWords:
-    """A column as written: `key` is "primary" or "unique" where the column says so itself, `references` the foreign
-    key that it asks for, `checks` are its CHECK constraints; `kept_default` is a default's expression as the server
-    keeps it, where `default` may be as it was computed once. Of system versioning: `row_time` is START or END of a
-    column that has one of a row's times, `versioned` what a column says of its changes."""
+    """A column as written: `key` is "primary" or "unique" where the column says so itself, `references` its foreign
+    key, `checks` are its CHECK constraints; `kept_default` is a default's expression as the server keeps it, where
+    `default` may be its value, computed once. For system versioning: `row_time` is START or END of a column that has
+    one of a row's times, `versioned` says whether its changes make versions, None if the column does not say."""
 
     name: str
     type: TypeWords
@@ -60,7 +60,8 @@ class ColumnWords:
 
 
 def parse_column(cursor: Cursor) -> ColumnWords:
-    """The column definition at the cursor, up to what comes after it: a comma, a parenthesis, a place (of ALTER)."""
+    """Parse the column definition at the cursor, up to what follows it: a comma, a parenthesis, a position (of
+    ALTER)."""
     column = ColumnWords(cursor.name(), parse_type(cursor))
     if column.type.serial:
         column.nullable, column.auto_increment, column.key = False, True, "unique"
@@ -128,8 +129,8 @@ def _parse_generated(cursor: Cursor, column: ColumnWords) -> None:
 
 
 def parse_default(cursor: Cursor, *, is_long: bool = False) -> Default:
-    """What stands after DEFAULT; `is_long`: of a TEXT or BLOB column. MariaDB keeps the literals of such a column, and
-    expressions that have columns, as text that it reads again; it computes other expressions once."""
+    """Parse the words after DEFAULT; `is_long`: of a TEXT or BLOB column. MariaDB keeps the literals of such a column,
+    and expressions with columns, as text that it reads again; it computes other expressions once."""
     start = cursor.index
     default = _default(cursor)
     if cursor.context.flavour == "mysql" or default.kind not in ("string", "expression"):
@@ -308,8 +309,9 @@ def in_utc(default: Default | None, context: StatementContext) -> Default | None
 
 
 def old_timestamps(columns: list[ColumnWords]) -> set[str]:
-    """What explicit_defaults_for_timestamp=OFF adds: TIMESTAMP is NOT NULL unless it says NULL, and has a default.
-    Returns the names, folded, of those that name no default: `with_first_timestamp` gives the first one another.
+    """Add the effects of explicit_defaults_for_timestamp=OFF: TIMESTAMP is NOT NULL unless it says NULL, and has a
+    default. Returns the names, folded, of the columns that name no default: `with_first_timestamp` gives the first one
+    another.
 
     Source: MySQL 5.7 manual, "explicit_defaults_for_timestamp".
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _UNSET = ("", "DEFAULT")
 _WRITTEN = {NUMBER: re.compile(r"[0-9]{1,20}|DEFAULT", re.IGNORECASE), WORD: re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}"),
             NAME: re.compile(r".{1,64}", re.DOTALL)}
-"""What a value looks like, by its kind."""
+"""The form of a value, by its kind."""
 _SET_BY_ZERO = ("PACK_KEYS", "STATS_PERSISTENT", "STATS_AUTO_RECALC", "TRANSACTIONAL",
                 "PAGE_COMPRESSED")
 
@@ -51,7 +51,7 @@ def parse_check(cursor: Cursor, name: str | None = None, *, if_not_exists: bool 
 
 
 def parse_foreign_key(cursor: Cursor, constraint: str | None) -> ForeignKeyWords:
-    """What stands after FOREIGN KEY, up to the comma or parenthesis after it."""
+    """Parse the words after FOREIGN KEY, up to the comma or parenthesis after it."""
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     name = constraint
     if not cursor.ahead("("):
@@ -64,7 +64,7 @@ def parse_foreign_key(cursor: Cursor, constraint: str | None) -> ForeignKeyWords
 
 def parse_references(cursor: Cursor, name: str | None, columns: tuple[str, ...], *,
                      if_not_exists: bool = False) -> ForeignKeyWords:
-    """What stands after REFERENCES."""
+    """Parse the words after REFERENCES."""
     database, table = cursor.qualified_name()
     referenced = _parse_columns(cursor) if cursor.ahead("(") else ()
     if cursor.accept("MATCH"):

@@ -44,7 +44,7 @@ _WITHOUT_CHARSET = frozenset({"ANSI", "DB2", "MAXDB", "MSSQL", "MYSQL323", "MYSQ
 
 @dataclass(slots=True)
 class TableWords:
-    """What is between a CREATE TABLE's parentheses, and the options after them."""
+    """The text between a CREATE TABLE's parentheses, and the options after them."""
 
     columns: list[ColumnWords] = field(default_factory=list)
     keys: list[KeyWords] = field(default_factory=list)

@@ -22,17 +22,17 @@ UTF8MB4 = Charset("utf8mb4", "utf8mb4_0900_ai_ci")  # a new MySQL server's defau
 
 @dataclass(frozen=True, slots=True)
 class StatementContext:
-    """What a statement's meaning depends on besides its text (EV-CTX).
+    """The context on which a statement's meaning depends, besides its text (EV-CTX).
 
     `databases` holds the default character set of each database that is known; `server` is that of all others and of
     new ones. `time_zone` is that of the session ("+02:00", "Europe/Rome", or "SYSTEM", which the log does not resolve).
-    `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
+    `default_collations` are those of character sets without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
     makes a foreign key; `keeps_checks`: the server has CHECK constraints; `compiled_defaults`: CHARACTER SET DEFAULT
     has the collation that MariaDB is compiled with (collations.compiles_defaults). `timestamp_us` is the statement's
     time in microseconds UTC, 0 where none is known. `folds_names`: databases and tables are known by their names in
     lower case. `charsets` are the character sets of literals; `foreign_key_checks`, `check_constraint_checks` and
-    `lc_time_names`, a number, are what the session says.
+    `lc_time_names`, a number, are the session's.
     """
 
     flavour: str = "mysql"
@@ -59,12 +59,12 @@ class StatementContext:
         return folded(name) if self.folds_names else name
 
     def database_named(self, name: str) -> str:
-        """The name of a database, as it is here (AP-FILT)."""
+        """Return the name of a database after renaming (AP-FILT)."""
         name = self.named(name)
         return self.rewrites.get(name, name)
 
     def named_default(self, above: Charset) -> Charset:
-        """What CHARACTER SET DEFAULT means in a database or server with this character set."""
+        """Return the meaning of CHARACTER SET DEFAULT in a database or server with this character set."""
         return named_default(above) if self.flavour == "mariadb" and self.compiled_defaults else above
 
     def database_charset(self, database: str) -> Charset:
@@ -96,7 +96,7 @@ class Cursor:
     """A position in a statement's tokens, and the small questions that a grammar asks there."""
 
     def __init__(self, tokens: list[Token], context: StatementContext, databases: set[Token] | None = None) -> None:
-        """`databases` gets the tokens that name a database, of what has been read."""
+        """`databases` gets the tokens of the read part that name a database."""
         self.tokens = tokens
         self.context = context
         self.index = 0
@@ -251,7 +251,7 @@ class Cursor:
         return render(self.tokens[start:self.index])
 
     def error(self, message: str, token: Token | None = None) -> SchemaError:
-        """A SchemaError that shows the place in the statement."""
+        """Return a SchemaError that shows the position in the statement."""
         index = self.index if token is None else self.tokens.index(token)
         near = render(self.tokens[index:index + 8]) or "the end"
         return SchemaError(f"DDL not understood near {near!r}: {message}")

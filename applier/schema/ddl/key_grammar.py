@@ -41,7 +41,7 @@ def accept_key(cursor: Cursor) -> str | None:
 
 
 def parse_key(cursor: Cursor, kind: str, constraint: str | None) -> KeyWords:
-    """What stands after a key's first words, up to the comma or parenthesis after it."""
+    """Parse the words after a key's first ones, up to the comma or parenthesis after it."""
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     name = None
     if not cursor.ahead("(") and not cursor.ahead("USING") and not cursor.ahead("TYPE"):
@@ -50,7 +50,7 @@ def parse_key(cursor: Cursor, kind: str, constraint: str | None) -> KeyWords:
 
 
 def parse_key_after_name(cursor: Cursor, kind: str, name: str | None, *, if_not_exists: bool) -> KeyWords:
-    """What stands after a key's name."""
+    """Parse the words after a key's name."""
     options = parse_algorithm(cursor)
     key = KeyWords(kind, name, parse_parts(cursor), options=options, if_not_exists=if_not_exists)
     parse_key_options(cursor, key)
@@ -65,7 +65,7 @@ def parse_algorithm(cursor: Cursor) -> list[tuple[str, str]]:
 
 
 def parse_key_options(cursor: Cursor, key: KeyWords) -> None:
-    """What follows a key's columns."""
+    """Parse the options after a key's columns."""
     while cursor.keyword not in (",", ")") and not cursor.at_end and cursor.keyword not in ("PARTITION", "REMOVE"):
         token = cursor.next()
         word = token.keyword or token.text.upper()

@@ -26,7 +26,7 @@ def named_objects(cursor: Cursor) -> Names:
 
 
 def object_names(cursor: Cursor, verb: str, kind: str) -> Names:
-    """What CREATE, ALTER or DROP of a kind of object is about; the cursor is after the kind."""
+    """Parse the names of the objects of CREATE, ALTER or DROP; the cursor is after the kind."""
     try:
         if not cursor.accept("IF", "NOT", "EXISTS"):
             cursor.accept("IF", "EXISTS")

@@ -46,7 +46,7 @@ _AFTER_CREATE = ("SELECT", "AS", "START", "IGNORE", "REPLACE")
 
 
 def parse_partitioning(cursor: Cursor) -> Partitioning:
-    """What follows PARTITION BY. Unknown words are kept as they are. Raises PartitionsRefused."""
+    """Parse the words after PARTITION BY. Unknown words are kept unchanged. Raises PartitionsRefused."""
     start = cursor.index
     try:
         return _partitioning(cursor)

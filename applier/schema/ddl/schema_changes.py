@@ -27,7 +27,7 @@ class CreateDatabase:
 
 @dataclass(frozen=True, slots=True)
 class AlterDatabase:
-    """New tables of the database inherit another character set; those that are there keep theirs."""
+    """New tables of the database inherit another character set; existing ones keep theirs."""
 
     name: str
     charset: Charset
@@ -72,7 +72,7 @@ class AlterTable:
 
 @dataclass(frozen=True, slots=True)
 class RenameTables:
-    """RENAME TABLE: each pair (old name, new name) in turn, so that tables can change places."""
+    """RENAME TABLE: each pair (old name, new name) in turn, so that tables can swap names."""
 
     pairs: tuple[tuple[TableName, TableName], ...]
 
@@ -114,8 +114,8 @@ class SessionChange:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """DDL of which only the kind is known. `tables` is None if the tables that it concerns are unknown. `creates`: it
-    may create some of them."""
+    """DDL of which only the kind is known. `tables` is None if the affected tables are unknown. `creates`: it may
+    create some of them."""
 
     kind: str
     tables: tuple[TableName, ...] | None

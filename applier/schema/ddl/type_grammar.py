@@ -27,9 +27,9 @@ from applier.schema.ddl.cursor import Cursor
 
 _SYNONYMS = {word: name for name, entry in TYPES.items() for word in entry.synonyms}
 _ORACLE = {"DATE": "datetime", "CLOB": "longtext", "RAW": "varbinary", "VARCHAR2": "varchar"}
-"""What words mean to MariaDB in sql_mode ORACLE."""
+"""The meanings of words in MariaDB's sql_mode ORACLE."""
 _SCHEMAS = {"ORACLE_SCHEMA": "ORACLE", "MAXDB_SCHEMA": "MAXDB", "MARIADB_SCHEMA": ""}
-"""What may stand before a type, and the sql_mode in which it has its meaning without that."""
+"""Words that may precede a type, and the sql_mode in which it has this meaning without them."""
 MAX_VARCHAR_BYTES = 0xFFFF
 
 
@@ -234,8 +234,8 @@ def recoded_labels(charset: str, column_type: ColumnType) -> tuple[str, ...]:
 
 
 def modified_type(column_type: ColumnType, old: ColumnType) -> ColumnType:
-    """What MySQL makes of a TEXT or BLOB without a length to which MODIFY changes a column beside CONVERT TO CHARACTER
-    SET: the smallest one with room for as many characters as the old column has (seen on 9.7)."""
+    """Return the type that MySQL gives a TEXT or BLOB without a length to which MODIFY changes a column beside CONVERT
+    TO CHARACTER SET: the smallest one with room for as many characters as the old column (seen on 9.7)."""
     family = column_type.entry.family
     if not column_type.entry.prefix or family not in (Family.TEXT, Family.BYTES):
         return column_type
@@ -266,7 +266,7 @@ def _sized(base: str, length: int | None, width: int, words: TypeWords) -> Colum
 
 
 def _smallest(family: Family, size: int) -> str:
-    """The TEXT or BLOB type whose values have room for so many bytes, else the largest."""
+    """Return the TEXT or BLOB type whose values have room for `size` bytes, else the largest."""
     kinds = [ColumnType(name) for name, entry in TYPES.items()
              if entry.family is family and entry.prefix and entry.wire == TYPES["blob"].wire]
     return next((kind.base for kind in kinds if size <= most_bytes(kind)), kinds[-1].base)

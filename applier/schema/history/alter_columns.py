@@ -82,7 +82,7 @@ class ColumnChanges:
                  if folded(action.old) in added and not self._has(action.old)}
         kept = [action for action in self.actions
                 if not (isinstance(action, AddColumn) and folded(action.words.name) in again)]
-        return [AddColumn(action.words, action.place)
+        return [AddColumn(action.words, action.position)
                 if isinstance(action, ChangeColumn) and folded(action.old) in again else action for action in kept]
 
     def _is_void(self, action: AlterAction) -> bool:
@@ -133,12 +133,12 @@ class ColumnChanges:
                 added = self._resolved(action)
                 if added.default is None or added.default.kind != "now":  # which stays, as MariaDB fills the rows
                     added = self._as_set(added, None)
-                _put(columns, (added, None), action.place)
-            elif isinstance(action, ChangeColumn) and action.place is not None:
+                _put(columns, (added, None), action.position)
+            elif isinstance(action, ChangeColumn) and action.position is not None:
                 number = self._old(action.old)
                 moved = next(entry for entry in columns if entry[1] == number)
                 columns.remove(moved)
-                _put(columns, moved, action.place)
+                _put(columns, moved, action.position)
         columns.sort(key=lambda entry: not self._is_generated_key(*entry))  # it stays first, whatever else is FIRST
         names_times = any(add.words.row_time for add in of_kind(self.actions, AddColumn))
         hidden = set() if names_times else self._hidden()
@@ -209,7 +209,7 @@ class ColumnChanges:
     def _names_charset_last(self, converts: ConvertCharset) -> bool:
         """True if the table gets another default than the character set that its columns are converted to: from MariaDB
         10.9 on wherever CHARACTER SET or COLLATE stands in the statement, else behind CONVERT."""
-        named = [place for place, action in enumerate(self.actions)
+        named = [position for position, action in enumerate(self.actions)
                  if isinstance(action, SetOptions) and (action.charset or action.collation)]
         anywhere = self.context.flavour == "mariadb" and self.context.compiled_defaults
         return bool(named) and (anywhere or self.actions.index(converts) < named[-1])
@@ -244,15 +244,15 @@ def same_name(a: str, b: str) -> bool:
     return folded(a) == folded(b)
 
 
-def _put(columns: list[tuple[Column, int | None]], entry: tuple[Column, int | None], place: str | None) -> None:
-    if place is None:
+def _put(columns: list[tuple[Column, int | None]], entry: tuple[Column, int | None], position: str | None) -> None:
+    if position is None:
         columns.append(entry)
-    elif place == "":
+    elif position == "":
         columns.insert(0, entry)
     else:
-        after = next((i for i, (column, _) in enumerate(columns) if same_name(column.name, place)), None)
+        after = next((i for i, (column, _) in enumerate(columns) if same_name(column.name, position)), None)
         if after is None:
-            raise SchemaError(f"a column is placed after {place}, which the table does not have")
+            raise SchemaError(f"a column is placed after {position}, which the table does not have")
         columns.insert(after + 1, entry)
 
 

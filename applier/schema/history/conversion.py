@@ -29,14 +29,14 @@ _COPIES_OF = {
 
 @dataclass(frozen=True)
 class RowConversion:
-    """From rows of `old` to rows of `new`: `sources[i]` is the number of the old column that the i-th new one takes its
-    values from, None for one that is added; rows of `removed` are removed, and the new rows must all belong to
+    """A conversion of rows of `old` to rows of `new`: the i-th new column takes its values from the old one with the
+    number `sources[i]`, None for an added one; rows of `removed` are removed, and the new rows must all belong to
     `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position` and
-    `gtid` are its place in the log, `first_number` is where an AUTO_INCREMENT column starts, `numbering` the
+    `gtid` are its position in the log, `first_number` is where an AUTO_INCREMENT column starts, `numbering` the
     session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP of MariaDB, `ignores`
     has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks` and `lc_time_names` are the
-    session's, and `sequences` is where a replica's sequences stand that new columns take numbers of, as far as that is
-    known."""
+    session's, and `sequences` are the next numbers of a replica's sequences from which new columns take numbers, as far
+    as these are known."""
 
     old: TableDefinition
     new: TableDefinition
@@ -67,17 +67,18 @@ class RowConversion:
 
     @property
     def is_innodb(self) -> bool:
-        """Whether the table's engine is InnoDB, before and after."""
+        """True if the table's engine is InnoDB, before and after."""
         return all((table.engine or "InnoDB").lower() == "innodb" for table in (self.old, self.new))
 
     @cached_property
     def asks_for_copy(self) -> bool:
-        """Whether something is in the statement that servers do by copying the rows only."""
+        """True if a part of the statement is only possible by copying the rows."""
         return _COPIES_OF[self.new.flavour].search(self.words) is not None
 
     @property
     def loses_key(self) -> bool:
-        """Whether the primary key goes, and no other comes, nor a unique one that rows lie by instead."""
+        """True if the primary key is dropped, and no other one is added, nor a unique one that becomes the clustered
+        key."""
         if self.old.primary_key is None or self.new.primary_key is not None:
             return False
         key = clustered_key(self.new)
@@ -113,7 +114,7 @@ class RowConversion:
 
     @property
     def keeps_zeros(self) -> bool:
-        """Whether zero asks for no number. In MySQL NULL asks for one nevertheless."""
+        """True if zero asks for no number. In MySQL, NULL asks for one nevertheless."""
         return "NO_AUTO_VALUE_ON_ZERO" in self.sql_mode
 
     def refusal(self, what: str) -> SchemaError:

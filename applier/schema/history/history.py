@@ -62,18 +62,18 @@ _HEADER = 4096
 
 
 class SchemaHistory:
-    """Applies statements in the log's order, and answers which definition applied where.
+    """Applies statements in log order, and answers which definition applied where.
 
     `wanted(database, table)` says which tables are replayed: a statement that cannot be followed stops the replay only
     if it concerns one of them. By default that is all but the server's own. `files` are names for error messages.
     `rewrites` gives databases of the log other names here (AP-FILT); a schema file and a base already use these names.
     With `skip_statements`, statements that change rows are skipped, and counted in `skipped`, by table ("" if it is not
-    known) and kind. `system_time_zone` is what SYSTEM means in the log, `server_version` is the version of its server
-    ("" if not known). `folds_names`: databases and tables are known by their names in lower case, as in a server with
-    lower_case_table_names=1; None: names are taken as they are, and `case` is what that shows. `defined_by_log` are
-    tables that `define` was called for, `lower_case_table_names` is the server's variable where it is known,
-    `charset_assumed` are tables that inherit the character set of a database of which it is unknown. `objects`
-    are those of the log that are no tables.
+    known) and kind. `system_time_zone` is the meaning of SYSTEM in the log, `server_version` is the version of its
+    server ("" if not known). `folds_names`: databases and tables are known by their names in lower case, as in a server
+    with lower_case_table_names=1; None: names are used unchanged, and `case` has the evidence of that. `defined_by_log`
+    are tables for which `define` was called, `lower_case_table_names` is the server's variable where it is known,
+    `charset_assumed` are tables that inherit the character set of a database of which it is unknown. `objects` are
+    those of the log other than tables.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class SchemaHistory:
 
     @property
     def last_databases(self) -> dict[str, Charset]:
-        """The same with those that the log dropped, as they were."""
+        """The same with those that the log dropped, in their last state."""
         return self._changes.dropped_databases | self._databases
 
     def chains(self) -> list[list[TableVersion]]:
@@ -210,8 +210,8 @@ class SchemaHistory:
         self._fold_name((definition.database, definition.name))
 
     def begin_as(self, before: "SchemaHistory") -> None:
-        """Begin with what another history ends with, whose log this one's continues: besides what a snapshot says of
-        tables, this is the tables that are not wanted, and what was there before the first log."""
+        """Begin with the end of another history, whose log this one's continues: besides the tables of a snapshot, this
+        includes tables that are not wanted, and the state before the first log."""
         self.objects.load(one for one in before.objects if one.end is None)
         self.load_column_ids(before.last_column_id)
         for name, charset in before.databases().items():
@@ -266,25 +266,25 @@ class SchemaHistory:
         change a wanted table's rows.
         """
         sql, context = text_of(statement), statement.context
-        place = StatementOrigin(end, sql, timestamp_us(statement), self._file(at), at[1], statement.gtid,
+        origin = StatementOrigin(end, sql, timestamp_us(statement), self._file(at), at[1], statement.gtid,
                                (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
                                end_of_time(self.server_version), self.server_version, statement.sequences)
         try:
             session = parse_arguments(statement, self.flavour, self._rewrites, self._system_time_zone)
             for change in self._parse(sql, **session):
-                self.objects.apply(change, place, statement.database, session.get("sql_mode", ""))
+                self.objects.apply(change, origin, statement.database, session.get("sql_mode", ""))
                 if self.case is not None and isinstance(change, CreateDatabase | DropDatabase | AlterDatabase):
                     self.case.folds |= change.name != statement.database == folded(change.name)  # typed, and stored
-                self._apply(change, place)
+                self._apply(change, origin)
         except (SchemaError, UnsupportedStatement) as error:
-            error.file, error.position, error.gtid = place.file, place.position, place.gtid
+            error.file, error.position, error.gtid = origin.file, origin.position, origin.gtid
             raise
 
-    def _apply(self, change: SchemaChange, place: StatementOrigin) -> None:
+    def _apply(self, change: SchemaChange, origin: StatementOrigin) -> None:
         if isinstance(change, CreateTable) and change.inherits_charset \
                 and change.definition.database not in self._databases:
             self.charset_assumed.add(change.definition.full_name)
-        self._changes.apply(change, place)
+        self._changes.apply(change, origin)
 
     def _file(self, at: Position) -> str | None:
         return self._files[at[0]] if at[0] < len(self._files) else None

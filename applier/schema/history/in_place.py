@@ -1,5 +1,5 @@
-"""Whether a server alters a table in place or copies it. In MariaDB this decides what NULLs become in a column that is
-made NOT NULL, in MySQL what happens to TIMESTAMPs in a repeated hour, in both servers how invalid dates are
+"""Whether a server alters a table in place or copies it. In MariaDB this decides the values of NULLs in a column that
+becomes NOT NULL, in MySQL what happens to TIMESTAMPs in a repeated hour, in both servers how invalid dates are
 converted, and whether STORED columns are computed again. Judged by MariaDB 10.5, 10.11, 11.8 and MySQL 9.7."""
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | No
 
 def _copies_in_mariadb(conversion: RowConversion, column: Column, source: int | None) -> bool:
     """The same the other way round: a column is added before a VIRTUAL one, a VIRTUAL one together with another, or a
-    column becomes NOT NULL, which rebuilds the table, where there are STORED columns, or together with what is done
-    without a rebuild only."""
+    column becomes NOT NULL, which rebuilds the table, where there are STORED columns, or together with changes that are
+    only possible without a rebuild."""
     if source is None:
         return _precedes_virtual(conversion, column) or (column.generated == "virtual" and any(
             number is None and other.generated is None
@@ -124,8 +124,8 @@ def _computed_by_row(column: Column) -> bool:
 
 
 def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) -> bool:
-    """True if both columns' values have the same bytes; NULLs of a TIMESTAMP have to become the time. What a STORED
-    column is made of stays as it is."""
+    """True if both columns' values have the same bytes; NULLs of a TIMESTAMP have to become the time. The sources of a
+    STORED column are unchanged."""
     old, new = before.type, after.type
     in_mysql = conversion.new.flavour == "mysql"
     if "stored" in (before.generated, after.generated) and (

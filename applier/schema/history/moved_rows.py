@@ -23,37 +23,37 @@ MOVING = (ExchangePartition, PartitionToTable, PartitionFromTable)
 
 
 def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion | None, action: MovingAction,
-              place: StatementOrigin) -> None:
+              origin: StatementOrigin) -> None:
     """Begin new versions of both tables; `plain` is the one without partitions, None if the action creates it. Raises
     SchemaError for an unknown partition."""
     old, partitioning = divided.definition, divided.definition.partitioning
-    rows_of = partial(_rows, place)
+    rows_of = partial(_rows, origin)
     match action:
         case PartitionToTable(name, table) if partitioning is not None and plain is None:
             part = partitioning.rows_of([name])
-            tables.end((old.database, old.name), place.end)
+            tables.end((old.database, old.name), origin.end)
             rest = replace(old, partitioning=partitioning.without([name]))
-            tables.begin(rest, place.end, place.sql, rows_of(divided, rest, removed=part))
+            tables.begin(rest, origin.end, origin.sql, rows_of(divided, rest, removed=part))
             made = unnumbered(moved(replace(old, partitioning=None), *table))
-            tables.begin(made, place.end, place.sql, rows_of(divided, made, removed=replace(part, inside=False)))
+            tables.begin(made, origin.end, origin.sql, rows_of(divided, made, removed=replace(part, inside=False)))
         case PartitionFromTable(_, partition) if partitioning is not None and plain is not None:
             more = partitioning.with_more([partition])
             new = replace(old, partitioning=more)
             part = PartRows(more, (len(more.partitions) - 1,))
-            _end_both(tables, divided, plain, place)
-            tables.begin(new, place.end, place.sql, rows_of(divided, new), rows_of(plain, new, required=part))
+            _end_both(tables, divided, plain, origin)
+            tables.begin(new, origin.end, origin.sql, rows_of(divided, new), rows_of(plain, new, required=part))
         case ExchangePartition(name) if partitioning is not None and plain is not None:
             part = partitioning.rows_of([name])
-            _end_both(tables, divided, plain, place)
-            tables.begin(old, place.end, place.sql, rows_of(divided, old, removed=part),
+            _end_both(tables, divided, plain, origin)
+            tables.begin(old, origin.end, origin.sql, rows_of(divided, old, removed=part),
                          rows_of(plain, old, required=part))
-            tables.begin(plain.definition, place.end, place.sql,
+            tables.begin(plain.definition, origin.end, origin.sql,
                          rows_of(divided, plain.definition, removed=replace(part, inside=False)))
         case _:
             raise SchemaError(BOTH_KNOWN)
 
 
-def _rows(place: StatementOrigin, version: TableVersion, new: TableDefinition, *, removed: PartRows | None = None,
+def _rows(origin: StatementOrigin, version: TableVersion, new: TableDefinition, *, removed: PartRows | None = None,
           required: PartRows | None = None) -> RowSource:
     """Rows unchanged. Raises SchemaError unless both tables have columns of the same types, as the servers demand."""
     if _columns(version.definition) != _columns(new):
@@ -61,14 +61,14 @@ def _rows(place: StatementOrigin, version: TableVersion, new: TableDefinition, *
                           f"{version.definition.full_name}; servers refuse that")
     columns = tuple(range(len(version.definition.columns)))
     return RowSource(version.id, RowConversion(
-        version.definition, new, columns, sql=place.sql, timestamp_us=place.timestamp_us, file=place.file,
-        position=place.position, gtid=place.gtid, removed=removed, required=required))
+        version.definition, new, columns, sql=origin.sql, timestamp_us=origin.timestamp_us, file=origin.file,
+        position=origin.position, gtid=origin.gtid, removed=removed, required=required))
 
 
 def _columns(table: TableDefinition) -> list[tuple[object, str | None]]:
     return [(arrow_type(column.type), column.generated) for column in table.columns]
 
 
-def _end_both(tables: TableVersions, divided: TableVersion, plain: TableVersion, place: StatementOrigin) -> None:
+def _end_both(tables: TableVersions, divided: TableVersion, plain: TableVersion, origin: StatementOrigin) -> None:
     for version in (divided, plain):
-        tables.end((version.definition.database, version.definition.name), place.end)
+        tables.end((version.definition.database, version.definition.name), origin.end)

@@ -26,7 +26,7 @@ _CLOSERS = "", "'", '"', "`", "*/"
 
 @dataclass(frozen=True)
 class Relevant:
-    """What a history would do with a statement. Where it `is_needed`, only the history can tell; its text may be `sql`.
+    """The effect of a statement on a history. If it `is_needed`, only the history can tell; its text may be `sql`.
     `skipped` is what it would count, the table and the kind. `stops`: it stops there, whatever came before."""
 
     is_needed: bool = True
@@ -37,7 +37,7 @@ class Relevant:
 
 @dataclass(frozen=True)
 class Relevance:
-    """Tells by what a replay is asked for (SchemaHistory's arguments of these names). Plain data, picklable."""
+    """Decides by the options of a replay (SchemaHistory's arguments of these names). Plain data, picklable."""
 
     wanted: Callable[[str, str], bool]
     rewrites: Mapping[str, str] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Relevance:
     system_time_zone: str | None = None
 
     def of(self, statement: LoggedStatement, flavour: str) -> Relevant:
-        """What a history would do with a statement that was not rolled back."""
+        """Return the effect on a history of a statement that was not rolled back."""
         try:
             changes = self._parse(statement, flavour)
         except ApplierError:

@@ -48,8 +48,8 @@ def timestamp_us(statement: LoggedStatement) -> int:
 
 def parse_arguments(statement: LoggedStatement, flavour: str, rewrites: Mapping[str, str],
                     system_time_zone: str | None) -> dict[str, Any]:
-    """What a statement's event says of its meaning, as arguments of `parse_statement`. Raises SchemaError where no
-    server says that."""
+    """Return the context of a statement from its event, as arguments of `parse_statement`. Raises SchemaError for a
+    context that no server logs."""
     return {"default_database": statement.database or None, "rewrites": rewrites,
             "timestamp_us": timestamp_us(statement), "charsets": _charsets(statement),
             **session_of(statement.context, flavour, system_time_zone)}
@@ -66,8 +66,8 @@ def _charsets(statement: LoggedStatement) -> ClientCharsets:
 
 
 def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str | None = None) -> dict[str, Any]:
-    """What a QUERY's status variables say about the meaning of its text (EV-CTX), as arguments of `parse_statement`. A
-    log does not name the SYSTEM time zone: that is `system_time_zone`, if it is known."""
+    """Return the context of a QUERY's text from its status variables (EV-CTX), as arguments of `parse_statement`. A log
+    does not name the SYSTEM time zone: that is `system_time_zone`, if it is known."""
     collation = context.get("default_collation_for_utf8mb4")
     if flavour == "mysql":
         # MySQL writes the collation from 8.0 on, which is when explicit timestamps became the default, too.

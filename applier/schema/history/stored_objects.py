@@ -33,7 +33,7 @@ class StoredObjects:
         return iter(self._all)
 
     def live(self, filter: TableFilter) -> tuple[StoredObject, ...]:
-        """Return those that are there where the log ends, and are about tables of a filter."""
+        """Return the objects that exist at the end of the log, and are about tables of a filter."""
         return tuple(one for one in self._all if one.end is None and one.is_about(filter))
 
     def load(self, objects: Iterable[StoredObject]) -> None:

@@ -61,32 +61,32 @@ class TableChanges:
         self._tables, self._databases, self._wanted, self._case = tables, databases, wanted, case
         self._skip_statements = skip_statements
         self.skipped: dict[str, Counter[str]] = {}
-        self._drawn = set[int]()  # sequences, by their versions, of which a replica gave numbers to rows
+        self._drawn = set[int]()  # sequences, by their versions, from which a replica gave numbers to rows
         self.dropped_databases: dict[str, Charset] = {}
 
-    def apply(self, change: SchemaChange, place: StatementOrigin) -> None:
+    def apply(self, change: SchemaChange, origin: StatementOrigin) -> None:
         """Apply one change. Raises SchemaError if it cannot be followed, UnsupportedStatement if it would change a
         wanted table's rows."""
         match change:
             case CreateTable(definition):
-                self._create_unless_there(definition, change, place)
+                self._create_unless_there(definition, change, origin)
             case CreateTableLike(table, source):
-                self._create_like(table, source, change, place)
+                self._create_like(table, source, change, origin)
             case AlterTable(table):
-                self._alter(table, change, place)
+                self._alter(table, change, origin)
             case RenameTables(pairs):
                 for old, new in pairs:
-                    self._rename(old, new, place)
+                    self._rename(old, new, origin)
             case DropTable(tables):
-                self._drop(tables, place)
+                self._drop(tables, origin)
             case TruncateTable(table):
-                if version := self._named(table, place):
-                    self._tables.end(table, place.end)
-                    self.create(replace(version.definition, first_number=1), place, emptied=version.id)
+                if version := self._named(table, origin):
+                    self._tables.end(table, origin.end)
+                    self.create(replace(version.definition, first_number=1), origin, emptied=version.id)
             case CreateDatabase(name, charset):
                 check_name(name, "the name of a database")
                 if change.or_replace:
-                    self._drop_database(name, place)
+                    self._drop_database(name, origin)
                 if self._case is not None and not change.if_not_exists:
                     self._case.complete.add(name)
                 if not (change.if_not_exists and name in self._databases):
@@ -94,17 +94,17 @@ class TableChanges:
             case AlterDatabase(name, charset):
                 self._databases[name] = charset
             case DropDatabase(name):
-                self._drop_database(name, place)
+                self._drop_database(name, origin)
             case Other():
-                self._stop_at_ddl(change, place)
+                self._stop_at_ddl(change, origin)
             case Dml():
                 self._stop_at_dml(change)
 
-    def _named(self, table: TableName, place: StatementOrigin) -> TableVersion | None:
+    def _named(self, table: TableName, origin: StatementOrigin) -> TableVersion | None:
         """The current version of a table that a statement changes or copies; None if the table is not there."""
         version = self._tables.live(table)
         if version is None and self._case is not None and (other := self._in_other_case(table)) is not None:
-            self._case.not_there(table, other, must_exist="EXISTS" not in place.sql.upper(), sql=shorten(place.sql))
+            self._case.not_there(table, other, must_exist="EXISTS" not in origin.sql.upper(), sql=shorten(origin.sql))
         return version
 
     def _in_other_case(self, table: TableName) -> TableName | None:
@@ -113,31 +113,31 @@ class TableChanges:
         name = None if other is None else (other.definition.database, other.definition.name)
         return name if name is not None and (self._wanted(*name) or self._wanted(*table)) else None
 
-    def _drop(self, tables: tuple[TableName, ...], place: StatementOrigin) -> None:
-        if self._case is not None and place.sql.endswith(_GENERATED):  # with the names that the server has stored
+    def _drop(self, tables: tuple[TableName, ...], origin: StatementOrigin) -> None:
+        if self._case is not None and origin.sql.endswith(_GENERATED):  # with the names that the server has stored
             self._case.keeps |= any(folded(name) != name for _, name in tables)
         for table in tables:
-            self._named(table, place)
-            self._tables.end(table, place.end)
+            self._named(table, origin)
+            self._tables.end(table, origin.end)
 
     def _create_unless_there(
-        self, definition: TableDefinition, change: CreateTable | CreateTableLike, place: StatementOrigin
+        self, definition: TableDefinition, change: CreateTable | CreateTableLike, origin: StatementOrigin
     ) -> None:
         table = definition.database, definition.name
         if change.or_replace:
-            self._tables.end(table, place.end)
+            self._tables.end(table, origin.end)
         if self._tables.live(table) is None:
             if self._case is not None and (other := self._in_other_case(table)) is not None:
                 self._case.created(table, other, if_not_exists=change.if_not_exists or change.or_replace,
-                                   sql=shorten(place.sql))
-            self.create(definition, place)
+                                   sql=shorten(origin.sql))
+            self.create(definition, origin)
         elif not change.if_not_exists and self._wanted(*table):
             raise SchemaError("the log creates a table that already exists", table=definition.full_name,
                               hint="the --schema file or --base may be newer than the first binlog")
 
     def _create_like(self, table: TableName, source: TableName, change: CreateTableLike,
-                     place: StatementOrigin) -> None:
-        version = self._named(source, place)
+                     origin: StatementOrigin) -> None:
+        version = self._named(source, origin)
         if not self._can_be_named(table):
             return
         if version is not None:
@@ -147,17 +147,17 @@ class TableChanges:
             definition = unnumbered(replace(copied, database=table[0], name=table[1], foreign_keys=(),
                                             first_number=1,
                                             checks=checks_like(copied.checks, table[1], copied.flavour)))
-            self._create_unless_there(definition, change, place)
+            self._create_unless_there(definition, change, origin)
         elif self._wanted(*table) and not (change.if_not_exists and self._tables.live(table)):
             raise SchemaError(f"the log creates a table like {'.'.join(source)}, whose definition is not known",
                               table=".".join(table), hint="give its CREATE TABLE with --schema")
 
-    def _alter(self, table: TableName, change: AlterTable, place: StatementOrigin) -> None:
+    def _alter(self, table: TableName, change: AlterTable, origin: StatementOrigin) -> None:
         moving = next((action for action in change.actions if isinstance(action, MOVING)), None)
         if moving is not None:
-            self._move_rows(table, moving, place)
+            self._move_rows(table, moving, origin)
             return
-        version = self._named(table, place)
+        version = self._named(table, origin)
         if version is None:
             return
         try:
@@ -166,52 +166,52 @@ class TableChanges:
             written = None if again == version.definition else alter(again, change.actions, change.context).definition
         except SchemaError as error:
             if self._wanted(*table):
-                error.message, error.hint = f"{error.message}: {shorten(place.sql)}", error.hint or place.way_out
+                error.message, error.hint = f"{error.message}: {shorten(origin.sql)}", error.hint or origin.way_out
                 raise error.at(table=version.definition.full_name) from None
-            self._tables.end(table, place.end)  # its definition is unknown now, which matters only if it is used
+            self._tables.end(table, origin.end)  # its definition is unknown now, which matters only if it is used
             return
-        self._go_on(version, altered, change.context, place, written)
+        self._go_on(version, altered, change.context, origin, written)
 
-    def _known_sequences(self, conversion: RowConversion, place: StatementOrigin) -> tuple[SequenceState, ...]:
+    def _known_sequences(self, conversion: RowConversion, origin: StatementOrigin) -> tuple[SequenceState, ...]:
         """Where a replica's sequences stand that rows get numbers of: as the log says, of those that it has made, and
         as long as the replica has taken no numbers of them by itself."""
-        known = {(state.database, state.name): state for state in place.sequences}
+        known = {(state.database, state.name): state for state in origin.sequences}
         found = []
         for name in dict.fromkeys(conversion.drawn.values()):
             version, state = self._tables.live(name), known.get(name)
             if version is None or version.id in self._drawn:
                 continue
             self._drawn.add(version.id)
-            if state is not None and BEFORE_THE_LOG < version.start < (place.end[0], state.position):
+            if state is not None and BEFORE_THE_LOG < version.start < (origin.end[0], state.position):
                 found.append(state)
         return tuple(found)
 
-    def _move_rows(self, table: TableName, action: MovingAction, place: StatementOrigin) -> None:
+    def _move_rows(self, table: TableName, action: MovingAction, origin: StatementOrigin) -> None:
         """Move rows between a partition and a table."""
         both = (table, action.table)
-        divided = self._named(table, place)
+        divided = self._named(table, origin)
         creates = isinstance(action, PartitionToTable)
-        plain = self._tables.live(action.table) if creates else self._named(action.table, place)
+        plain = self._tables.live(action.table) if creates else self._named(action.table, origin)
         wanted = [self._wanted(*name) for name in both]
         if not any(wanted) or (divided is None and plain is None):
             return
         if divided is None or not all(wanted):
-            raise SchemaError(f"{BOTH_KNOWN}: {shorten(place.sql)}", table=".".join(table), hint=place.way_out)
+            raise SchemaError(f"{BOTH_KNOWN}: {shorten(origin.sql)}", table=".".join(table), hint=origin.way_out)
         try:
-            move_rows(self._tables, divided, plain, action, place)
+            move_rows(self._tables, divided, plain, action, origin)
         except SchemaError as error:
-            raise SchemaError(f"{error.message}: {shorten(place.sql)}", table=divided.definition.full_name,
-                              hint=place.way_out) from None
+            raise SchemaError(f"{error.message}: {shorten(origin.sql)}", table=divided.definition.full_name,
+                              hint=origin.way_out) from None
 
-    def _rename(self, old: TableName, new: TableName, place: StatementOrigin) -> None:
-        version = self._named(old, place)
+    def _rename(self, old: TableName, new: TableName, origin: StatementOrigin) -> None:
+        version = self._named(old, origin)
         if version is None:
             return  # a view, or a table that nothing defines
         if not self._can_be_named(new):
-            self._tables.end(old, place.end)
+            self._tables.end(old, origin.end)
             return
         definition = moved(version.definition, *new)
-        self._go_on(version, Altered(definition, tuple(range(len(definition.columns)))), None, place)
+        self._go_on(version, Altered(definition, tuple(range(len(definition.columns)))), None, origin)
 
     def _can_be_named(self, table: TableName) -> bool:
         """True if a server accepts these names. Raises SchemaError if one is not accepted and the table is replayed."""
@@ -225,41 +225,42 @@ class TableChanges:
         return True
 
     def _go_on(self, version: TableVersion, altered: Altered, context: StatementContext | None,
-               place: StatementOrigin, written: TableDefinition | None = None) -> None:
+               origin: StatementOrigin, written: TableDefinition | None = None) -> None:
         """Continue the table as a statement has altered it, with its rows. `written` is the definition with the
         expressions that the server has then, if they are not those by which it alters the rows."""
         old = version.definition
         new = self._tables.numbered(continued(old, altered.definition, altered.sources))
         self._check_engine(new)
-        self._point_anew(altered, old, place)
+        self._point_anew(altered, old, origin)
         others = (other.definition for other in self._tables.alive() if other.id != version.id)
         context = context or StatementContext(old.flavour, time_zone="SYSTEM")
         conversion = RowConversion(
-            old, new, altered.sources, context.sql_mode, context.time_zone, place.sql, place.timestamp_us, place.file,
-            place.position, place.gtid, altered.removed, first_number=altered.first_number, numbering=place.numbering,
-            end_of_time=place.end_of_time, ignores=altered.ignores, server_version=place.server_version,
+            old, new, altered.sources, context.sql_mode, context.time_zone, origin.sql, origin.timestamp_us,
+            origin.file, origin.position, origin.gtid, altered.removed, first_number=altered.first_number,
+            numbering=origin.numbering, end_of_time=origin.end_of_time, ignores=altered.ignores,
+            server_version=origin.server_version,
             foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names)
         if conversion.drawn:
-            conversion = replace(conversion, sequences=self._known_sequences(conversion, place))
+            conversion = replace(conversion, sequences=self._known_sequences(conversion, origin))
         if written is not None:
             new = replace(new, keys=written.keys, checks=written.checks, columns=tuple(
                 replace(column, expression=other.expression, default=other.default)
                 for column, other in zip(new.columns, written.columns, strict=True)))
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
                 and acts_alike(old, new, others) and not (moves_timestamps(conversion) or computes_anew(conversion)):
-            self._tables.redefine(version, new, place.end, place.sql)
+            self._tables.redefine(version, new, origin.end, origin.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):
             raise SchemaError("a table that the filters exclude is renamed to one that they include: "
-                              f"{shorten(place.sql)}",
+                              f"{shorten(origin.sql)}",
                               table=new.full_name, hint=f"also replay {old.full_name}")
-        self._tables.end((old.database, old.name), place.end)
+        self._tables.end((old.database, old.name), origin.end)
         if altered.emptied:
-            self.create(new, place, emptied=version.id)
+            self.create(new, origin, emptied=version.id)
             return
-        self.create(new, place, RowSource(version.id, conversion))
+        self.create(new, origin, RowSource(version.id, conversion))
 
-    def _point_anew(self, altered: Altered, old: TableDefinition, place: StatementOrigin) -> None:
+    def _point_anew(self, altered: Altered, old: TableDefinition, origin: StatementOrigin) -> None:
         """Update foreign keys of other tables after this table or its columns were renamed."""
         names = (old.database, old.name), (altered.definition.database, altered.definition.name)
         renames = {folded(old.columns[source].name): column.name
@@ -274,30 +275,30 @@ class TableChanges:
             keys = pointed_anew(definition.foreign_keys, *names, renames)
             if keys != definition.foreign_keys:
                 self._go_on(child, Altered(replace(definition, foreign_keys=keys),
-                                           tuple(range(len(definition.columns)))), None, place)
+                                           tuple(range(len(definition.columns)))), None, origin)
 
-    def create(self, definition: TableDefinition, place: StatementOrigin, *sources: RowSource,
+    def create(self, definition: TableDefinition, origin: StatementOrigin, *sources: RowSource,
                emptied: int | None = None) -> None:
         """Create a table as a statement does: empty, as the version `emptied` was, or with the rows of another version.
         """
         self._check_engine(definition)
-        self._tables.begin(definition, place.end, place.sql, *sources, emptied=emptied)
+        self._tables.begin(definition, origin.end, origin.sql, *sources, emptied=emptied)
 
     def _check_engine(self, definition: TableDefinition) -> None:
         if self._wanted(definition.database, definition.name):
             check_rows_are_its_own(definition)
 
-    def _drop_database(self, name: str, place: StatementOrigin) -> None:
+    def _drop_database(self, name: str, origin: StatementOrigin) -> None:
         if (charset := self._databases.pop(name, None)) is not None:
             self.dropped_databases[name] = charset
-        self._tables.end_database(name, place.end)
+        self._tables.end_database(name, origin.end)
 
-    def _stop_at_ddl(self, change: Other, place: StatementOrigin) -> None:
+    def _stop_at_ddl(self, change: Other, origin: StatementOrigin) -> None:
         concerned = first_wanted(change.tables, lambda *table: self._wanted(*table) and (
             change.creates or self._tables.live(table) is not None))
         if concerned is not None:
             raise SchemaError(f"{change.reason}: {shorten(change.sql)}", table=concerned or None,
-                              hint=place.way_out)
+                              hint=origin.way_out)
 
     def _stop_at_dml(self, change: Dml) -> None:
         concerned = first_wanted(change.tables, self._wanted)

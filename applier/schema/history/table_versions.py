@@ -18,7 +18,7 @@ from applier.schema.versioning import ENDS_OF_TIME
 Position = tuple[int, int]  # index of the file in the archive's order, byte offset in it
 BEFORE_THE_LOG: Position = (0, 0)
 FROM_METADATA = "the log's metadata"
-"""In place of the statement that made a table, which the log does not have: it begins with its first change."""
+"""In place of the statement that made a table if the log does not have it: the table begins with its first change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class TableVersion:
 
     @property
     def is_older_than_log(self) -> bool:
-        """Whether the table was there before the log, and this is what it was then."""
+        """True if the table existed before the log, and this is its definition then."""
         return not self.sources and (self.in_base is not None or self.created_by == FROM_METADATA)
 
     @property
@@ -65,10 +65,10 @@ class TableVersion:
 
 @dataclass(frozen=True, slots=True)
 class StatementOrigin:
-    """A statement and its place: rows after `end` see its effect. Only a log has the rest: `timestamp_us` is its time
-    in microseconds UTC, `file` and `position` where its event begins, `numbering` the session's
+    """A statement and its position: rows after `end` see its effect. Only a log has the rest: `timestamp_us` is its
+    time in microseconds UTC, `file` and `position` are the beginning of its event, `numbering` the session's
     auto_increment_increment and auto_increment_offset, `end_of_time` the server's row end of current rows,
-    `server_version` its version, `sequences` what the log says of those that it gives numbers of."""
+    `server_version` its version, `sequences` the logged state of those that it takes numbers from."""
 
     end: Position
     sql: str
@@ -206,7 +206,7 @@ class TableVersions:
         self._versions[-1] = replace(self._versions[-1], given=before.given)
 
     def numbered(self, definition: TableDefinition) -> TableDefinition:
-        """The definition of a table whose new columns get their numbers, if it is wanted."""
+        """Return the definition of a table whose new columns get their numbers, if it is wanted."""
         if self._wanted(definition.database, definition.name):
             definition, self.last_column_id = numbered(definition, self.last_column_id)
         return definition

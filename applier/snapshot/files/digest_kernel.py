@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""XXH64 (seed 0) of bytes that come a part at a time, for one pass over what is written or read anyway.
+"""XXH64 (seed 0) of bytes that come a part at a time, for one pass over bytes that are written or read anyway.
 
 Source: Collet, "XXH64 algorithm description" (xxHash, doc/xxhash_spec.md).
 """

@@ -63,7 +63,7 @@ def described(groups: Sequence[tuple[int, int, int, KeyValue | None, KeyValue | 
 class GroupedFile:
     """A file that is read by row groups. `path` is its path in the file system; its footer is read and compared here.
 
-    Raises what checks.reading raises for a file that cannot be read, and SnapshotError.
+    Raises the errors of checks.reading for a file that cannot be read, and SnapshotError.
     """
 
     def __init__(self, filesystem: FileSystem, path: str, entry: FileEntry) -> None:
@@ -131,7 +131,7 @@ class GroupedFile:
             raise self._damaged("its row groups are not where its footer says")
         for number, group in enumerate(groups):
             found = self.metadata.row_group(number)
-            columns = [found.column(place) for place in range(found.num_columns)]
+            columns = [found.column(at) for at in range(found.num_columns)]
             if found.num_rows != group.rows or not all(
                     group.start <= column.data_page_offset
                     and column.data_page_offset + column.total_compressed_size <= group.end for column in columns):

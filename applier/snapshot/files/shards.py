@@ -1,4 +1,4 @@
-"""Shards: the entries of a table with many files, as a Parquet file that is read when somebody asks for them.
+"""Shards: the entries of a table with many files, as a Parquet file that is read on demand.
 
     _files/DB/TABLE.parquet    path, rows, bytes, min_key, max_key, digest: one row per file, in the manifest's order;
                                in a lake that merges on read also footer_bytes, footer_digest, stored_rows,
@@ -77,13 +77,13 @@ class ShardedFiles(Sequence[FileEntry]):
         return self.columns.entries()
 
     @overload
-    def __getitem__(self, place: int) -> FileEntry: ...
+    def __getitem__(self, index: int) -> FileEntry: ...
 
     @overload
-    def __getitem__(self, place: slice) -> tuple[FileEntry, ...]: ...
+    def __getitem__(self, index: slice) -> tuple[FileEntry, ...]: ...
 
-    def __getitem__(self, place: int | slice) -> FileEntry | tuple[FileEntry, ...]:
-        return tuple(self)[place]
+    def __getitem__(self, index: int | slice) -> FileEntry | tuple[FileEntry, ...]:
+        return tuple(self)[index]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and tuple(self) == tuple(other)
@@ -221,6 +221,6 @@ def _schema(kind: type | None, *, merges: bool) -> pa.Schema:
 
 
 def own_digest(content: bytes | pa.Buffer) -> str:
-    """The digest of what a snapshot says of itself, by a hash that needs no kernel: this is read where none should be
+    """The digest of a snapshot's own documents, by a hash that needs no kernel: these are read where none should be
     loaded."""
     return f"{_HASH}:{hashlib.blake2b(content, digest_size=16).hexdigest()}"

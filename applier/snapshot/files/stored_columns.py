@@ -44,16 +44,16 @@ class StoredColumns:
                     if (charset := lossy_charset(column.type)) is not None})
 
     def schema(self, rows: pa.Schema, choice: str) -> pa.Schema:
-        """The schema of files, given that of rows and what files have for BIGINT UNSIGNED."""
+        """Return the schema of files, given that of rows and the type of BIGINT UNSIGNED in files."""
         return pa.schema([self._numbered(column.with_type(_MICROSECONDS) if column.type == TIME else column)
                           for column in self.bigints.stored_schema(rows, choice)])
 
     def as_stored(self, rows: pa.Table, choice: str) -> pa.Table:
         """Rows as files have them. Raises ReplayStopped for a value that does not fit."""
         rows = self.bigints.as_stored(rows, choice)
-        for place, column in enumerate(rows.schema):
+        for number, column in enumerate(rows.schema):
             if column.type == TIME:
-                rows = rows.set_column(place, column.with_type(_MICROSECONDS), rows.column(place).cast(_MICROSECONDS))
+                rows = rows.set_column(number, column.with_type(_MICROSECONDS), rows.column(number).cast(_MICROSECONDS))
         return rows
 
     def _numbered(self, column: pa.Field) -> pa.Field:
@@ -79,8 +79,8 @@ def is_stored_as(found: pa.Schema, schema: pa.Schema) -> bool:
 
 def as_rows(stored: pa.Table, schema: pa.Schema) -> pa.Table:
     """Columns of a file as rows have them, by their schema, which may have more columns."""
-    for place, column in enumerate(stored.schema):
+    for number, column in enumerate(stored.schema):
         kind: Any = schema.field(column.name).type
         if column.type != kind or pa.types.is_list(kind):
-            stored = stored.set_column(place, column.with_type(kind), stored.column(place).cast(kind))
+            stored = stored.set_column(number, column.with_type(kind), stored.column(number).cast(kind))
     return stored.replace_schema_metadata(None)

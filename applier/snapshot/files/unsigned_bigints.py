@@ -28,7 +28,7 @@ _, AS_LONG, AS_UINT64 = UNSIGNED_BIGINTS
 EXACT = pa.decimal128(20, 0)
 STORED = {AS_DECIMAL: EXACT, AS_LONG: pa.int64(), AS_UINT64: pa.uint64()}
 _RANGES = {AS_LONG: (-2**63, 2**63 - 1), AS_UINT64: (0, 2**64 - 1)}
-_PLACE = {"file": "file", "position": "pos", "row": "row", "gtid": "gtid"}
+_POSITION = {"file": "file", "position": "pos", "row": "row", "gtid": "gtid"}
 """The parts of an error's position that rows of a change feed have."""
 
 
@@ -50,10 +50,10 @@ class UnsignedBigints:
         if choice == AS_DECIMAL:
             return rows
         for name in self.names:
-            place = rows.schema.get_field_index(name)
+            number = rows.schema.get_field_index(name)
             self._check(rows, name, choice)
-            rows = rows.set_column(place, rows.schema.field(place).with_type(STORED[choice]),
-                                   rows.column(place).cast(STORED[choice]))
+            rows = rows.set_column(number, rows.schema.field(number).with_type(STORED[choice]),
+                                   rows.column(number).cast(STORED[choice]))
         return rows
 
     def _check(self, rows: pa.Table, name: str, choice: str) -> None:
@@ -65,11 +65,11 @@ class UnsignedBigints:
             pc.less(rows.column(name), pa.scalar(low, EXACT))  # of an earlier definition
         row = pc.index(beyond, True).as_py()
         key = ", ".join(f"{column} = {rows.column(column)[row]}" for column in self.key)
-        place = {name: rows.column(f"_{short}")[row].as_py() for name, short in _PLACE.items()
+        position = {name: rows.column(f"_{short}")[row].as_py() for name, short in _POSITION.items()
                  if f"_{short}" in rows.column_names}
         raise ReplayStopped(f"the value {rows.column(name)[row]} of column {name} does not fit into "
                             f"{'a signed' if choice == AS_LONG else 'an unsigned'} BIGINT",
-                            table=self.table, key=key or None, **place, hint="choose --unsigned-bigint "
+                            table=self.table, key=key or None, **position, hint="choose --unsigned-bigint "
                             f"{'uint64, or ' if choice == AS_LONG else ''}decimal, which every reader has")
 
 

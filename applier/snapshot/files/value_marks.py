@@ -46,19 +46,19 @@ class ValueMarks:
 
     def taken_from(self, rows: pa.Table) -> pa.Table:
         """Take the next rows of the file, and return them as readers are to see them."""
-        for place, field in enumerate(rows.schema):
-            column = rows.column(place)
+        for number, field in enumerate(rows.schema):
+            column = rows.column(number)
             charset = self._charsets.get(field.name)
             if zero_dates.has_any(column):
                 marked = np.flatnonzero(zero_dates.which(column))
                 self._dates.append(self._part(field, marked, number=zero_dates.numbers_of(column)[marked]))
-                rows = rows.set_column(place, field, zero_dates.as_nulls(column))
+                rows = rows.set_column(number, field, zero_dates.as_nulls(column))
             elif charset is not None and (found := exact_text.with_placeholders(column, charset)) is not None:
                 marked = np.flatnonzero(found)
                 texts = column.take(pa.array(marked)).combine_chunks()
                 self._texts.append(self._part(field, marked, charset=pa.repeat(charset, len(marked)),
                                               bytes=exact_text.bytes_in(texts, charset)))
-                rows = rows.set_column(place, field, exact_text.shown(column, charset))
+                rows = rows.set_column(number, field, exact_text.shown(column, charset))
         self._rows += rows.num_rows
         return rows
 
@@ -105,29 +105,29 @@ class MarkedValues:
     @property
     def dates(self) -> int:
         """How many of them are invalid dates."""
-        return sum(len(places) for places, _ in self._dates.values())
+        return sum(len(rows_marked) for rows_marked, _ in self._dates.values())
 
     def put_into(self, rows: pa.Table, first: int = 0) -> pa.Table:
         """Put these values into rows of the file that start with number `first`."""
-        for name, (places, numbers) in self._dates.items():
-            place, low, high = _found(rows, name, places, first)
+        for name, (rows_marked, numbers) in self._dates.items():
+            number, low, high = _found(rows, name, rows_marked, first)
             if low == high:
                 continue
-            field, column = rows.schema.field(place), rows.column(place)
-            made, here = zero_dates.numbers_of(column).copy(), places[low:high] - first
+            field, column = rows.schema.field(number), rows.column(number)
+            made, here = zero_dates.numbers_of(column).copy(), rows_marked[low:high] - first
             made[here] = numbers[low:high]
             null = np.asarray(column.is_null()).copy()
             null[here] = False
             width = pa.int32() if pa.types.is_date32(field.type) else pa.int64()
-            rows = rows.set_column(place, field, pa.array(made, mask=null).cast(width).cast(field.type))
-        for name, (places, texts) in self._texts.items():
-            place, low, high = _found(rows, name, places, first)
+            rows = rows.set_column(number, field, pa.array(made, mask=null).cast(width).cast(field.type))
+        for name, (rows_marked, texts) in self._texts.items():
+            number, low, high = _found(rows, name, rows_marked, first)
             if low == high:
                 continue
             is_marked = np.zeros(rows.num_rows, np.bool_)
-            is_marked[places[low:high] - first] = True
-            made = pa.compute.replace_with_mask(rows.column(place), pa.array(is_marked), texts[low:high])
-            rows = rows.set_column(place, rows.schema.field(place), made)
+            is_marked[rows_marked[low:high] - first] = True
+            made = pa.compute.replace_with_mask(rows.column(number), pa.array(is_marked), texts[low:high])
+            rows = rows.set_column(number, rows.schema.field(number), made)
         return rows
 
 
@@ -140,20 +140,20 @@ def _by_column(metadata: Mapping[bytes, bytes], key: bytes) -> Iterator[tuple[st
         yield name, marks.filter(pa.compute.equal(marks.column("column"), name))
 
 
-def _found(rows: pa.Table, name: str, places: np.ndarray, first: int) -> tuple[int, int, int]:
-    """Return the index of a column among those of rows that start with number `first`, and which of `places` are
+def _found(rows: pa.Table, name: str, rows_marked: np.ndarray, first: int) -> tuple[int, int, int]:
+    """Return the index of a column among those of rows that start with number `first`, and which of `rows_marked` are
     theirs."""
-    place = rows.schema.get_field_index(name)
-    low, high = np.searchsorted(places, (first, first + rows.num_rows))
-    return place, int(low), int(low if place < 0 else high)
+    number = rows.schema.get_field_index(name)
+    low, high = np.searchsorted(rows_marked, (first, first + rows.num_rows))
+    return number, int(low), int(low if number < 0 else high)
 
 
 def for_nulls(rows: pa.Table, definition: TableDefinition) -> pa.Table:
     """Rows of a snapshot whose files do not mark invalid dates: a null in a NOT NULL column was '0000-00-00'. They may
     have some of the table's columns."""
     for column in definition.stored_columns:
-        place = rows.schema.get_field_index(column.name)
-        if place >= 0 and column.type.base in DATES and not column.nullable and rows.column(place).null_count:
-            filled = rows.column(place).fill_null(zero(rows.schema.field(place).type))
-            rows = rows.set_column(place, rows.schema.field(place), filled)
+        number = rows.schema.get_field_index(column.name)
+        if number >= 0 and column.type.base in DATES and not column.nullable and rows.column(number).null_count:
+            filled = rows.column(number).fill_null(zero(rows.schema.field(number).type))
+            rows = rows.set_column(number, rows.schema.field(number), filled)
     return rows

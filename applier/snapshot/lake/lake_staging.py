@@ -2,7 +2,7 @@
 
     open_lake → Lake            the lake and its latest version, if any
       begin → Staging           the lake is created if it does not exist; the version's number is the latest's plus one
-        place, carry_over       tasks write new files into their final folders; files of the latest version are named
+        target, carry_over      tasks write new files into their final folders; files of the latest version are named
       commit                    new files are listed and made durable; then one step publishes
 
 File names are unique, so a run's files conflict with nothing, and only files that a version names count. On a local
@@ -95,7 +95,7 @@ def lives(root: str) -> bool:
 
 
 def remove_dead(root: str) -> None:
-    """Remove what runs that are dead had for themselves in the lake at a local path."""
+    """Remove the private files of dead runs from the lake at a local path."""
     for run in _runs(root):
         durable.remove_if_dead(run)
 

@@ -112,8 +112,8 @@ class RowFiles:
         """The live rows with keys in one of these ascending ranges, and maybe some more, with all columns or some. They
         are in no order."""
         found = [Part(without_rows(self._schema), np.empty(0, np.int32), np.empty(0, np.int64))]
-        for place, file in enumerate(self._layer.row_files, 1):
-            found += [Part(rows, np.full(rows.num_rows, place, np.int32), positions)
+        for number, file in enumerate(self._layer.row_files, 1):
+            found += [Part(rows, np.full(rows.num_rows, number, np.int32), positions)
                       for rows, positions in self._rows_of(file, wanted)]
         rows = pa.concat_tables([part.rows.replace_schema_metadata(None) for part in found])
         files, positions = (np.concatenate([getattr(part, name) for part in found]) for name in ("files", "positions"))
@@ -246,10 +246,10 @@ class RangeReader:
         edges = [low, *self.lows, high]
         found = self._row_files.within([(edges[number], edges[number + 1]) for number in numbers], names)
         bounds = [bound for bound in edges if bound is not None]
-        places = self._row_files.key.numbers(found.rows, bounds) - (low is not None)
+        of_rows = self._row_files.key.numbers(found.rows, bounds) - (low is not None)
         parts = {}
         for number in numbers:
-            own = np.flatnonzero(places == number)
+            own = np.flatnonzero(of_rows == number)
             if len(own):
                 parts[number] = Part(found.rows.take(pa.array(own)), found.files[own], found.positions[own])
         return parts

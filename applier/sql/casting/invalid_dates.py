@@ -65,7 +65,7 @@ def copied(values: pa.Array, kind: ColumnType, session: Session) -> pa.Array:
 
 
 def _dates(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """As DATE or DATETIME what is allowed, else, as for a TIMESTAMP, '0000-00-00'."""
+    """Convert allowed values to DATE or DATETIME, the others, as for a TIMESTAMP, to '0000-00-00'."""
     zeros = pa.repeat(zero_dates.zero(arrow_type(new)), len(values))
     if new.base == "timestamp":
         return zeros
@@ -84,8 +84,8 @@ def _dates(values: pa.Array, old: ColumnType, new: ColumnType, session: Session)
 
 
 def _are_allowed(days: np.ndarray, session: Session) -> np.ndarray:
-    """Which of some invalid dates may be in a DATE, or a DATETIME: those of the year 0 in all modes; of
-    what is not, 0000-00-00 without a time of day is left."""
+    """Return which invalid dates are allowed in a DATE or a DATETIME: those of the year 0 in all modes; a disallowed
+    one becomes 0000-00-00 without a time of day."""
     of_zero = "NO_ZERO_DATE" if session.flavour == "mysql" else "NO_ZERO_IN_DATE"
     year, month, day = zero_dates.parts(days)
     has_zero = (month == 0) | (day == 0)

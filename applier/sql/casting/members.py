@@ -15,7 +15,7 @@ from applier.errors import NotComputable
 from applier.mysql.character_sets.client_charsets import UTF8, decoded, encoded
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.mysql.values.members import places_of
+from applier.mysql.values.members import numbers_of
 from applier.sql.casting import numbers
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
@@ -35,11 +35,11 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     if new.charset == "binary" and old.charset not in UTF8 and pc.all(pc.string_is_ascii(values)).as_py() is False:
         raise NotComputable(f"labels in {old.charset} that are not ASCII as bytes")
     flavour, is_wide = session.flavour, not WIDE.isdisjoint((old.charset, new.charset))
-    if any("?" in member for member in new.members):  # which also stands for characters that the set lacks
+    if any("?" in member for member in new.members):  # which also stands for characters that are not in the set
         values = in_charset(values, new.charset or "utf8mb4")
     texts = pc.unique(pc.utf8_rtrim(values.drop_null(), " "))
     words = pc.unique(pc.list_flatten(pc.split_pattern(texts, ","))) if new.base == "set" else texts
-    by_name = places_of(words, new, flavour)
+    by_name = numbers_of(words, new, flavour)
 
     def number_in(text: str, longest: int) -> re.Match[str] | None:
         if is_wide and any(character.isdecimal() for character in text):
@@ -59,7 +59,7 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         chosen = {by_name[label] for label in labels.split(",") if label in by_name} if labels else set()
         number = None if chosen else number_in(text, _LONG_SET)
         if number is None:
-            return _of_bits(sum(1 << place for place in chosen), new)
+            return _of_bits(sum(1 << number for number in chosen), new)
         bits = int(number[1])
         bits = bits % (1 << 64) if abs(bits) < 1 << 64 else 0
         return _of_bits(0 if flavour == "mysql" and bits >> len(new.members) else bits, new)
@@ -72,12 +72,12 @@ def copied(values: pa.Array, old: ColumnType, new: ColumnType, session: Session)
     not text in the new set."""
     source, target = old.charset or "utf8mb4", new.charset or "utf8mb4"
 
-    def is_text(place: int, label: str) -> bool:
-        data = encoded(old.members[place], source)
+    def is_text(number: int, label: str) -> bool:
+        data = encoded(old.members[number], source)
         return decoded(data, target) != label or encoded(label, target) == data
 
-    labels = tuple(label if place >= len(old.members) or is_text(place, label) else f"\0{place}"
-                   for place, label in enumerate(new.members))
+    labels = tuple(label if number >= len(old.members) or is_text(number, label) else f"\0{number}"
+                   for number, label in enumerate(new.members))
     findable = replace(new, members=labels)
     return renamed(from_text(values, old, findable, session), findable, new)
 
@@ -91,7 +91,7 @@ def renamed(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:
 
 
 def _of_bits(bits: int, new: ColumnType) -> str:
-    return ",".join(member for place, member in enumerate(new.members) if bits >> place & 1)
+    return ",".join(member for number, member in enumerate(new.members) if bits >> number & 1)
 
 
 def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -119,11 +119,12 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
 
 def member_numbers(values: pa.Array, old: ColumnType) -> pa.Array:
-    """The members' numbers, as they are in the table's rows."""
-    places = {member: place for place, member in reversed(list(enumerate(old.members)))}
+    """Return the members' numbers, as stored in the table's rows."""
+    by_label = {member: number for number, member in reversed(list(enumerate(old.members)))}
     if old.base == "enum":
-        numbered = by_distinct(values, lambda label: places.get(label, -1) + 1, pa.int64())
+        numbered = by_distinct(values, lambda label: by_label.get(label, -1) + 1, pa.int64())
     else:
-        numbered = by_distinct(values, lambda text: sum(1 << places[label] for label in text.split(",")) if text else 0,
-                               pa.decimal128(20, 0))
+        numbered = by_distinct(
+            values, lambda text: sum(1 << by_label[label] for label in text.split(",")) if text else 0,
+            pa.decimal128(20, 0))
     return numbered if pa.types.is_integer(numbered.type) else pc.cast(numbered, pa.decimal128(38, 0))

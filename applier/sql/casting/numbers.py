@@ -18,7 +18,7 @@ from applier.mysql.values import decimals
 
 _WIDE = pa.decimal128(38, 0)
 MILLIONTH = pa.scalar(Decimal("0.000001"), pa.decimal128(6, 6))
-"""What a microsecond is of a second."""
+"""A microsecond, in seconds."""
 
 
 def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -76,7 +76,7 @@ def _within(values: pa.Array, least: float | Decimal, most: float | Decimal) -> 
 
 
 def rounded(number: Decimal, scale: int) -> Decimal:
-    """A number with so many digits after the point, halves away from zero."""
+    """Round a number to `scale` digits after the point, halves away from zero."""
     return number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _DIGITS) + 0
 
 

@@ -159,12 +159,12 @@ _FORMS = [
     (101000000, 691231235959, 20000000000000, 1), (700101000000, 991231235959, 19000000000000, 1),
     (10000101000000, 99991231235959, 0, 1),
 ]
-"""From, to, what is added to the year, and what the number is to be multiplied by."""
+"""From, to, the number to add to the year, and the factor for the number."""
 
 
 def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Numbers as TIME, by their digits hhmmss; with more than 59 minutes or seconds, 0."""
-    if old.base == "float":  # as it is shown, with six digits
+    if old.base == "float":  # as shown, with six digits
         if pc.any(pc.greater(pc.abs(values), float(_MOST_TIME))).as_py():
             raise NotComputable("numbers of more than 8385959 as TIME")
         text = shown(values, old, session.flavour)

@@ -32,11 +32,11 @@ _BEGINS_A_DATETIME = re.compile(r"\s*([0-9]{5,}|[0-9]{1,4}[^\w\s]+[0-9])")
 _WITH_TIME = {
     "mysql": re.compile(r"\s*[0-9]{1,4}[^\w\s:.]+[0-9]{1,2}[^\w\s]+[0-9]{1,2} +[0-9]"),
     "mariadb": re.compile(r"\s*[0-9]{1,4}[^\w\s:.]+[0-9]{1,2}[^\w\s]+[0-9]{1,2}[ T]+[0-9]")}
-"""Text that is read as a date and a time where a time is wanted; MySQL reads 2024-02-29T10:11:12 as 00:20:24."""
+"""Text that is read as a date and a time where a time is expected; MySQL reads 2024-02-29T10:11:12 as 00:20:24."""
 _TWO_FIELDS = re.compile(r"\s*[0-9]{1,4}[^\w\s]+[0-9]+[^\w\s]*\s*")
 _DIGITS = re.compile(r"\s*(\d+)(?:\.(\d*))?\s*", re.ASCII)
 _WITH_CLOCK = (12, 14)
-"""Digits of which a fraction behind them is one of seconds."""
+"""Numbers of digits after which a fraction is one of seconds."""
 _GARBAGE_AFTER = re.compile(r"\s*(-?)(\d{1,7})(?![\d:.eE ])", re.ASCII)
 _TIME = re.compile(r"\s*(-?)(?:(\d{1,4}) +(?=\d.))?(\d+)(?::(\d{1,2})(?::(\d{1,2})(\.\d*)?)?|(\.\d*)?)\s*", re.ASCII)
 _LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * 1_000_000
@@ -146,8 +146,8 @@ def _of_digits(whole: str, fraction: str, late: bool) -> int:
     """YYMMDDhhmmss, with four digits of the year where there are 4, 8, 14 or more: the last part, which may be any from
     the day on, may have one, and so may that before a point."""
     of_year = 4 if len(whole) in (4, 8) or len(whole) >= 14 else 2
-    parts = [whole[:of_year], *(text[place:place + 2] for text in (whole[of_year:], fraction)
-                                for place in range(0, len(text), 2))]
+    parts = [whole[:of_year], *(text[at:at + 2] for text in (whole[of_year:], fraction)
+                                for at in range(0, len(text), 2))]
     fields = [int(part) for part in parts]
     if len(fields) < 3:
         return _ZERO
@@ -176,7 +176,7 @@ def _is_there(year: int, month: int, day: int) -> bool:
 
 
 def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Text as TIME: hours:minutes[:seconds], the digits HHMMSS, or a date and time of which the time is taken."""
+    """Text as TIME: hours:minutes[:seconds], the digits HHMMSS, or a date and time, whose time is used."""
     unit, up, flavour = 10**(6 - new.fsp), rounds(session), session.flavour
 
     def read(text: str) -> int:

@@ -53,7 +53,7 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
 def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType,
                session: Session) -> pa.Array:
     """Datetimes by the session's clock (int64 microseconds, `fsp` digits of a second) as a DATE, DATETIME, TIMESTAMP.
-    Invalid dates (applier.mysql.values.zero_dates) stay as they are, except as a TIMESTAMP."""
+    Invalid dates (applier.mysql.values.zero_dates) stay unchanged, except as a TIMESTAMP."""
     none = clock < BEFORE_ALL_DAYS * DAY
     if none.any():
         if (clock[none] % 10**(6 - new.fsp)).any():
@@ -79,8 +79,8 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
 
 
 def as_copied(values: pa.Array, session: Session) -> pa.Array:
-    """TIMESTAMPs of a table that MySQL copies: those of an hour that is there twice in the session's time zone become
-    those of the first one. Raises NotComputable where the zone is unknown and some zone has such an hour."""
+    """TIMESTAMPs of a table that MySQL copies: those of an hour that occurs twice in the session's time zone become
+    those of the first one. Raises NotComputable if the zone is unknown and some zone has such an hour."""
     is_null = np.asarray(values.is_null()) | zero_dates.which(values)
     micros = np.where(is_null, 0, np.asarray(values.cast(pa.int64()).fill_null(0)))
     if session.time_zone.upper() != "SYSTEM":

@@ -1,7 +1,7 @@
 """Converts text: to other lengths and character sets, and to documents.
 
-Text in a snapshot is Unicode, so another character set only replaces characters that it lacks, by "?". Source: MySQL
-manual, "The CHAR and VARCHAR Types", "The BLOB and TEXT Types".
+Text in a snapshot is Unicode, so another character set only replaces characters that it does not have, by "?". Source:
+MySQL manual, "The CHAR and VARCHAR Types", "The BLOB and TEXT Types".
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
 
 
 def in_charset(values: pa.Array, charset: str) -> pa.Array:
-    """Text with a "?" for each character that the set lacks."""
+    """Replace each character that the set does not have by "?"."""
     if charset in UNICODE:
         return values
     if charset in _BMP:
@@ -55,7 +55,7 @@ def _recoded(values: pa.Array, charset: str) -> pa.Array:
 
 
 def _with_characters_of(values: pa.Array, charset: str) -> pa.Array:
-    """Text with a "?" for each character that an East Asian set lacks."""
+    """Replace each character that an East Asian set does not have by "?"."""
     from applier.mysql.character_sets.charset_tables import characters_of
 
     _, data = value_bytes(values.fill_null(""))
@@ -75,7 +75,7 @@ _CP932_TAKES, _CP932_GIVES = ord("晡"), ord("晙")
 
 
 def encoded(values: pa.Array, charset: str, unknown: str) -> pa.Array:
-    """Text, with placeholders, as bytes of a single-byte set. A character that the set lacks is an error
+    """Text, with placeholders, as bytes of a single-byte set. A character that the set does not have is an error
     (UnicodeEncodeError) if `unknown` is "strict", and "?" if it is "replace"."""
     from applier.mysql.character_sets.exact_text import exact_text
 

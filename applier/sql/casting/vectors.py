@@ -1,7 +1,7 @@
 """VECTOR columns: from bytes and to bytes, and of another number of dimensions.
 
-Source: MySQL 9.7 and MariaDB 11.8, as they were seen. A VECTOR(n) of MySQL has up to n numbers, one of MariaDB n.
-What does not fit fails in MySQL, in MariaDB only in strict mode; else it becomes zeros.
+Source: seen on MySQL 9.7 and MariaDB 11.8. A VECTOR(n) of MySQL has up to n numbers, one of MariaDB n. A value that
+does not fit fails in MySQL, in MariaDB only in strict mode; else it becomes zeros.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WIDTH = 4
 
 
 def to_vector(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Vectors with other dimensions: what is too much goes, and in MariaDB zeros take the place of what is missing."""
+    """Convert vectors to other dimensions: surplus numbers are dropped, and in MariaDB zeros replace missing ones."""
     size = _WIDTH * (new.length or 0)
     data = pc.binary_slice(_bytes(values), 0, size)
     return _vectors(_padded(data, size) if session.flavour == "mariadb" else data, new)
@@ -43,7 +43,8 @@ def from_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Sess
 
 
 def zeros(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """What MariaDB makes of other values without strict mode. Raises NotComputable: MySQL refuses the statement."""
+    """Return MariaDB's conversion of other values without strict mode. Raises NotComputable: MySQL refuses the
+    statement."""
     if session.flavour == "mysql":
         raise NotComputable(f"{old.base.upper()} as VECTOR")
     return from_bytes(pc.if_else(values.is_valid(), pa.scalar(b"", pa.binary()), None), _BYTES, new, session)

@@ -175,8 +175,8 @@ def _of_no_fraction(function: Function) -> Function:
 
 
 def rounded_double(number: float, places: int, session: Session, round_to: Callable[[float], float] = round) -> float:
-    """A double with so many digits behind the point, as the servers' own arithmetic rounds it. Raises NotComputable
-    for MariaDB's -0, which depends on the version."""
+    """Round a double to `places` digits behind the point, as the servers' own arithmetic does. Raises NotComputable for
+    MariaDB's -0, which depends on the version."""
     ten = float(f"1e{abs(places)}")
     within = number * ten if places >= 0 else number / ten
     if not math.isfinite(within):
@@ -243,7 +243,7 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 
 def _keeps_digits(number: Value, digits: int, scale: int, session: Session) -> bool:
-    """Whether MariaDB shows a number with all digits that are asked for: a DECIMAL, and no whole number."""
+    """Return whether MariaDB shows a number with all requested digits: a DECIMAL, and not a whole number."""
     return digits > scale and session.flavour == "mariadb" and number.type.base == "decimal" and number.type != BOOL
 
 

@@ -79,7 +79,7 @@ def _from_base64(data: bytes) -> bytes | None:
 
 
 def _address(data: bytes) -> int | None:
-    """INET_ATON: bytes before the last point count from the left, what is behind it from the right."""
+    """INET_ATON: bytes before the last point count from the left, those behind it from the right."""
     parts = data.split(b".")
     if not all(re.fullmatch(rb"\d*", part) for part in parts) or not parts[-1] or any(
             int(part or b"0") > 255 for part in parts):
@@ -221,7 +221,7 @@ def _is_number(value: Value) -> bool:
 
 
 def _in_bases(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """CONV, from one base to another. The number is read as text, up to what is no digit."""
+    """CONV, from one base to another. The number is read as text, up to the first non-digit."""
     if len(arguments) != 3:
         raise NotComputable("CONV of so many arguments")
     value, *bases = arguments[0], *(whole_numbers(base, session) for base in arguments[1:])

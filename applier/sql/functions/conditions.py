@@ -191,7 +191,7 @@ def _one_of(arguments: Arguments, session: Session) -> tuple[list[Value], Column
     """The values converted to their common type."""
     type_ = _common_type(arguments, session)
     scales = {value.type.scale or 0 for value in arguments if not value.is_null}
-    shows = type_.base != "decimal" or len(scales) == 1  # each is shown as it is
+    shows = type_.base != "decimal" or len(scales) == 1  # each is shown with its own digits
     made = []
     for value in arguments:
         if value.is_null:

@@ -104,8 +104,8 @@ _LEAST = pa.scalar(101)
 
 
 def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
-    """The same of what is read out of text or a number, as text: a day if it was one and the interval has whole
-    days, else with six digits of a second where there is a fraction, in MariaDB with as many as both may have."""
+    """The same for an instant that was read from text or a number, as text: a day if it was one and the interval has
+    whole days, else with six digits of a second if there is a fraction, in MariaDB with as many as both may have."""
     is_year = instant.type.base == "year"
     if instant.type.base in {*NUMBERS, "year"}:
         if instant.is_choice and session.flavour == "mysql":

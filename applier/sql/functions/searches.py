@@ -62,7 +62,7 @@ _OF_TWO_CASES = "[\\x{17f}\\x{212a}]"
 """Letters beyond ASCII that are one of ASCII in another case."""
 _ENDS_OF_LINES = "[\\x0a-\\x0d\\x{85}\\x{2028}\\x{2029}]"
 _NUMBERS = re.compile("[0-9.-]*")
-"""What all collations order as bytes are."""
+"""The characters that all collations order as bytes."""
 _BELOW_SPACE = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}]"
 """Characters that may come before a space, which text is compared as if it had at its end."""
 
@@ -267,7 +267,7 @@ def _regular_part(arguments: Arguments, call: Call, session: Session, n: int) ->
 
 
 def _regular_replaced(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """REGEXP_REPLACE of each place, without references to groups."""
+    """REGEXP_REPLACE of each match, without references to groups."""
     *given, wanted = arguments[:3]
     options = [one(value) for value in arguments[3:]]
     if options[:2] not in ([], [Decimal(1), Decimal(0)]) or (
@@ -282,7 +282,8 @@ def _regular_replaced(arguments: Arguments, call: Call, session: Session, n: int
 
 
 def _located(text: Value, wanted: Value, start: Value | None, session: Session, n: int) -> Value:
-    """The place of a text in another. Letters beyond ASCII are found where both servers compare single letters."""
+    """Return the position of a text in another. Letters beyond ASCII are found if both servers compare single
+    letters."""
     letters = Letters([text, wanted], session)
     given = [*letters.texts, *([whole_numbers(start, session)] if start else [])]
 

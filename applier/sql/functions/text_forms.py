@@ -24,7 +24,7 @@ _MOST_DECIMALS = {"mysql": 30, "mariadb": 38}
 
 
 def _before_or_behind(text: str, mark: str, count: int) -> str:
-    """SUBSTRING_INDEX: what is before the mark for the count-th time, or behind it, counted from the end."""
+    """SUBSTRING_INDEX: the text before the mark for the count-th time, or behind it, counted from the end."""
     if not mark or not count:
         return ""
     parts = text.split(mark)

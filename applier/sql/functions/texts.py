@@ -146,7 +146,7 @@ def _oracle_concat(arguments: Arguments, call: Call, session: Session, n: int) -
 
 
 def _oracle_substring(text: pa.Array, start: Decimal, *count: Decimal) -> pa.Array:
-    """The same, where the place 0 is the first one, too."""
+    """The same, where the position 0 is the first one, too."""
     return _without_empty(_substring(text, start or Decimal(1), *count))
 
 

@@ -1,4 +1,4 @@
-"""Records what real servers give rows that are there when a column is added:
+"""Records what real servers give existing rows when a column is added:
 `python -m tests.recorded.conversion.record_defaults URL…` with mysql://USER@HOST:PORT.
 
 defaults.jsonl.gz holds a line for each type of column: {"flavour", "type", "clauses": {clause: {what the rows then

@@ -1,4 +1,4 @@
-"""Columns that are added to rows that are there: judged by what both servers made of every kind of default, type of
+"""Columns that are added to existing rows: judged by what both servers made of every kind of default, type of
 column and sql_mode (record_defaults.py)."""
 
 import gzip

@@ -1,7 +1,7 @@
 """A lake follows a real server under random DML and DDL, and every reader finds in it what the server held.
 
-As `python -m tests.recorded.differential.real_lakes SECONDS SEED URL…`: beside each server, so many seconds of work. A
-URL is as in real_replicas, of a server on this machine whose data is nobody's: its databases and its log are dropped.
+As `python -m tests.recorded.differential.real_lakes SECONDS SEED URL…`: beside each server, this many seconds of work.
+A URL is as in real_replicas, of a server on this machine whose data is nobody's: its databases and its log are dropped.
 
 Several connections write: random DDL (made_ddl), families of tables (made_families), traffic on large tables
 (made_traffic). `applier archive` and `applier sync`, with both formats, run beside the server as programs of their own;
@@ -257,7 +257,7 @@ class Run:
         self._state: ServerState | None = None
 
     def run(self, seconds: float) -> None:
-        """So many seconds of writing. Raises AssertionError where it cannot continue."""
+        """Write for this many seconds. Raises AssertionError where it cannot continue."""
         self._new_server()
         self.programs = Programs(self.server, self.folder)
         self.writers = [self._history(kind) for kind in KINDS]

@@ -1,8 +1,8 @@
 """Random transactions are undone on real servers, and compared with servers that never had them.
 
-As `python -m tests.recorded.differential.real_undos APPLIED URL…`: on each server, until so many undos were applied and
-compared. A URL is as in real_replicas, of a server on this machine whose data is nobody's: the databases `u0`, `r0`,
-and so on are dropped. `FIRST:` before the number is the first seed, 0 if it is left out.
+As `python -m tests.recorded.differential.real_undos APPLIED URL…`: on each server, until this many undos were applied
+and compared. A URL is as in real_replicas, of a server on this machine whose data is nobody's: the databases `u0`,
+`r0`, and so on are dropped. `FIRST:` before the number is the first seed, 0 if it is left out.
 
 Each seed makes several databases, and one log of random transactions in all of them: every image mode, JSON diffs,
 foreign keys outside the log, tables without a key, keys that change, TRUNCATE, partitions that are emptied, dropped and
@@ -212,7 +212,7 @@ class Rounds:
 
 
 def run(url: str, first: int, wanted: int) -> tuple[str, Counter[str]]:
-    """Run seeds on a server until so many undos were applied."""
+    """Run seeds on a server until this many undos were applied."""
     rounds, seed = Rounds(url), first
     while rounds.counts["applied"] < wanted:
         rounds.run(seed)

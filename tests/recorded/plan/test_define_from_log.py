@@ -137,7 +137,7 @@ def test_a_blob_of_an_unknown_length(prefix, collation):
 
 
 def test_fewer_labels_than_columns():
-    """The error says what is wrong where a list ends too early."""
+    """The error names the fault if a list ends too early."""
     table_map = parse_table_map(_table_map("mysql", "types1_kept", "enums"))
     with pytest.raises(ArchiveError, match="malformed: it does not describe all columns"):
         definition_from_log(saying(table_map, ENUM_LABELS, b""), ("d", "t"), "mysql")

@@ -109,7 +109,7 @@ class Maker:
 
 
 def record(url: str, kind: type[Maker] = Maker, tables: int = TABLES) -> list[dict]:
-    """Histories of so many tables on the server at a URL."""
+    """Histories of this many tables on the server at a URL."""
     import pymysql
 
     place = urlsplit(url)

@@ -30,10 +30,10 @@ def test_a_range_is_of_its_keys_kind():
 def test_the_bases_files_are_those_of_the_first_version():
     """They are carried over under the last one where no change is in a unit's range."""
     file = FileEntry("d/t/part-0.parquet", 1, 1, 1, 1)
-    first = UnitSpec(number=0, version=0, definition=INT, search=KeyRange(table_key(INT)), place=None,
+    first = UnitSpec(number=0, version=0, definition=INT, search=KeyRange(table_key(INT)), target=None,
                      origin=FromBase(uri="base", files=(file,)))
     conversion = RowConversion(INT, INT, (0,))
-    last = UnitSpec(number=0, version=1, definition=INT, search=KeyRange(table_key(INT)), place=None,
+    last = UnitSpec(number=0, version=1, definition=INT, search=KeyRange(table_key(INT)), target=None,
                     origin=Altered(unit=first, conversion=conversion))
     assert last.base_files == (file,)
     assert last.chain == [first, last] and [source.conversion for source in last.sources] == [conversion]

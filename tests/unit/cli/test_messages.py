@@ -1,4 +1,4 @@
-"""What people are told who ask for the wrong thing: what is wrong, and what to do."""
+"""What people are told who ask for the wrong thing: the fault, and what to do."""
 
 import os
 import re

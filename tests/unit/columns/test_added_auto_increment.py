@@ -1,4 +1,4 @@
-"""AUTO_INCREMENT columns added to rows that are there."""
+"""AUTO_INCREMENT columns added to existing rows."""
 
 from collections import namedtuple
 from dataclasses import replace

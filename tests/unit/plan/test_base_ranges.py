@@ -79,10 +79,10 @@ def test_a_table_of_many_files_is_planned_as_one(tmp_path, monkeypatch):
     made = manifest.load(str(tmp_path / "base"))
     files = tuple(FileEntry(f"d/t/{number}", 1, 1, number * 10, number * 10 + 5) for number in range(2_000))
     base = dataclasses.replace(made, tables=(dataclasses.replace(made.tables[0], files=files),))
-    places, place = [], Staging.place
-    monkeypatch.setattr(Staging, "place", lambda *names, **how: places.append(names[1:]) or place(*names, **how))
+    asked, target = [], Staging.target
+    monkeypatch.setattr(Staging, "target", lambda *names, **how: asked.append(names[1:]) or target(*names, **how))
     span, _, [version] = plan(tmp_path, [following.path], base=base)
     assert [unit.base_files for unit in version.units] == [(file,) for file in files]
-    assert [unit.number for unit in version.units] == list(range(2_000)) and places == [("d", "t")]
+    assert [unit.number for unit in version.units] == list(range(2_000)) and asked == [("d", "t")]
     shares = walking_tasks(log_segments(span, [version]), [version], 2).shares
     assert sorted(unit.number for share in shares for unit in share.units[version.version.id]) == list(range(2_000))

@@ -55,7 +55,7 @@ def test_versions_of_a_table_within_a_file(tmp_path):
     assert [(item.version.start[1], item.version.end and item.version.end[1]) for item in versions][1:] == \
         [(truncated, dropped), (made, None)]
     assert len(history.live()) == 1
-    assert [unit.place is None for item in versions for unit in item.units] == [True, True, False]
+    assert [unit.target is None for item in versions for unit in item.units] == [True, True, False]
 
 
 def test_rows_of_a_table_that_nothing_defines(tmp_path):

@@ -39,13 +39,13 @@ def publish_once(output: str, base: Snapshot | None = None) -> Snapshot:
     """A snapshot of a table written again, and one carried over if there is a base; with a stray file of a dead
     attempt."""
     with publish.begin(output) as begun:
-        place = begun.place("shop", "orders")
+        target = begun.target("shop", "orders")
         written = []
         for unit in range(2):
-            with TableWriter(place, unit, ROWS.schema, key=["id"], key_kind="int") as writer:
+            with TableWriter(target, unit, ROWS.schema, key=["id"], key_kind="int") as writer:
                 writer.write(ROWS.set_column(0, "id", pa.array([unit * 10 + n for n in range(3)])))
                 written += writer.close()
-        with TableWriter(place, 1, ROWS.schema, key=["id"], key_kind="int") as stray:
+        with TableWriter(target, 1, ROWS.schema, key=["id"], key_kind="int") as stray:
             stray.write(ROWS)
             stray.close()
         tables = [TableEntry("shop", "orders", definition("orders"), ("id",), "int", tuple(written))]

@@ -66,24 +66,24 @@ def rows(folder):
 
 def test_an_attempt_is_late_at_any_time(output):
     """Its files are open when those that count are moved, or it begins to write after that, or after publication."""
-    def attempt(place):
-        writer = TableWriter(place, 0, ROWS.schema, key=["id"], key_kind="int")
+    def attempt(target):
+        writer = TableWriter(target, 0, ROWS.schema, key=["id"], key_kind="int")
         writer.write(ROWS)
         return writer
 
     with publish.begin(output, FileSettings(file_bytes=1), late_attempts=True) as staging:
-        place = staging.place("shop", "orders")
-        counts, complete, unfinished = attempt(place), attempt(place), attempt(place)
+        target = staging.target("shop", "orders")
+        counts, complete, unfinished = attempt(target), attempt(target), attempt(target)
         written = counts.close()
         assert len(written) == len(complete.close()) == ROWS.num_rows
         staging.finish_attempts(all_written_at(file.path for file in written))
-        for late in (unfinished.close, lambda: attempt(place).close()):
+        for late in (unfinished.close, lambda: attempt(target).close()):
             with suppress(OSError):
                 late()
         table = TableEntry("shop", "orders", definition("orders"), ("id",), "int", tuple(written))
         staging.commit(Snapshot(BinlogPosition("binlog.000001", 4, "", None, "mysql"), (table,)), "", {})
     with pytest.raises(OSError):
-        attempt(place)
+        attempt(target)
     assert files(output) == {*(file.path for file in written), *SMALL}
 
 

@@ -73,14 +73,14 @@ def _umask():
 
 def test_nothing_is_visible_before_the_end(output, tmp_path):
     with publish.begin(output) as staging:
-        staging.place("shop", "orders")
+        staging.target("shop", "orders")
         with pytest.raises(SnapshotError, match="not a complete snapshot"):
             load(output)
 
 
 def test_an_error_leaves_nothing(output, tmp_path):
     with pytest.raises(ZeroDivisionError), publish.begin(output) as staging:
-        with TableWriter(staging.place("a", "b"), 0, ROWS.schema) as writer:
+        with TableWriter(staging.target("a", "b"), 0, ROWS.schema) as writer:
             writer.write(ROWS)
             writer.close()
         _ = 1 / 0
@@ -252,8 +252,8 @@ def test_table_names_that_are_no_paths(tmp_path):
     """A table is only ever written below the snapshot, whatever its name."""
     with publish.begin(str(tmp_path / "deep/er/out")) as staging:
         for database, name in [("..", ".."), ("/etc", "a/b"), ("é", "_t")]:
-            place = staging.place(database, name)
-            assert os.path.realpath(f"{place.root}/{place.folder}").startswith(os.path.realpath(place.root) + os.sep)
+            target = staging.target(database, name)
+            assert os.path.realpath(f"{target.root}/{target.folder}").startswith(os.path.realpath(target.root) + os.sep)
     assert os.listdir(tmp_path / "deep/er") == []
 
 

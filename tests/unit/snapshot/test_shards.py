@@ -100,11 +100,11 @@ def test_the_first_format_version_knows_no_shards(tmp_path):
 
 
 def publish_many(output, count):
-    """A snapshot of a table with so many files."""
+    """A snapshot of a table with this many files."""
     with publish.begin(output) as staging:
-        place, written = staging.place("shop", "orders"), []
+        target, written = staging.target("shop", "orders"), []
         for unit in range(count):
-            with TableWriter(place, unit, ROWS.schema, key=["id"], key_kind="int") as writer:
+            with TableWriter(target, unit, ROWS.schema, key=["id"], key_kind="int") as writer:
                 writer.write(ROWS.set_column(0, "id", pa.array([unit * 10 + n for n in range(3)])))
                 written += writer.close()
         snapshot = Snapshot(POSITION, (orders(written),), last_column_id=LAST)

@@ -55,8 +55,8 @@ class Awaited:
         return self._changes[self._first:self._told_until]
 
     def tell(self, changes: np.ndarray, rows: pa.Table, records: np.ndarray) -> list[EncodedRowPart]:
-        """The parts of the batch's after-images, with what these changes await, given the rows that they find, and
-        where their records are."""
+        """Return the parts of the batch's after-images, with the values that these changes await, given the rows that
+        they find, and where their records are."""
         images = self.batch.after_rows[changes]
         self._states[images], self._records[images] = s.TOLD, records
         return self._values.told(images, rows)

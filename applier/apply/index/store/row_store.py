@@ -51,8 +51,8 @@ class RowStore(UnitIndex[DecodedChanges]):
     """An index by several keys.
 
     columns: of the table in the log. parts: how many a record has. unique: for each unique key, in the server's order,
-    its parts. clustered: whether the first of them is what the server keeps the rows in the order of. rows_at: reads
-    rows that were found.
+    its parts. clustered: whether the server keeps the rows in the order of the first of them. rows_at: reads rows that
+    were found.
     """
 
     def __init__(self, columns: int, parts: int, unique: list[tuple[int, ...]], *, clustered: bool, idempotent: bool,
@@ -141,21 +141,21 @@ class RowStore(UnitIndex[DecodedChanges]):
     def take(self, search: Search, parts: list[EncodedRowPart], images: int) -> np.ndarray:
         """Take out a row for each of `images` before-images with these parts, as far as there are any that it finds:
         when each came (int64[images]; -1: there is none)."""
-        places, inputs, seen = np.empty(images, np.int64), Inputs(parts), 0
+        orders, inputs, seen = np.empty(images, np.int64), Inputs(parts), 0
         number = self.index_by(search)
         self._describe(before=inputs.address)
-        while (seen := store_upkeep_kernel.take_rows(seen, images, self.address, number, places)) < images:
+        while (seen := store_upkeep_kernel.take_rows(seen, images, self.address, number, orders)) < images:
             self._grow_buffer()
-        self._set(live=self.live - int((places >= 0).sum()))
-        return places
+        self._set(live=self.live - int((orders >= 0).sum()))
+        return orders
 
-    def add(self, parts: list[KeyBytes], pointers: np.ndarray, places: np.ndarray) -> None:
+    def add(self, parts: list[KeyBytes], pointers: np.ndarray, orders: np.ndarray) -> None:
         """Put rows in that no unique key keeps apart, given their parts, pointers, and when they came."""
         inputs, added, rows = Inputs([EncodedRowPart(keys) for keys in parts]), 0, len(pointers)
         while self._known("slots_used") + rows > len(self._slots):
             self._grow(Status.INDEX_FULL)
         self._describe(after=inputs.address)
-        while (added := store_upkeep_kernel.add_rows(added, rows, self.address, pointers, places)) < rows:
+        while (added := store_upkeep_kernel.add_rows(added, rows, self.address, pointers, orders)) < rows:
             self._grow_buffer()
         self._set(live=self.live + rows)
 
@@ -178,7 +178,7 @@ class RowStore(UnitIndex[DecodedChanges]):
         try:
             numbers = [self.index_by(search) for search in searches]
         except UnsupportedEvent as error:
-            raise error.at(file=batch.file.uri, position=int(batch.places[0])) from None
+            raise error.at(file=batch.file.uri, position=int(batch.positions[0])) from None
         indexes = np.array(numbers or [s.NO_SEARCH], np.uint8)[access_paths]
         self._describe(before=inputs[0].address, after=inputs[1].address, searches=address_of(indexes))
         self._awaited = None if awaited is None else Awaited(batch, awaited)

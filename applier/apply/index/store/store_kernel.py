@@ -73,7 +73,7 @@ def insert_row(store, change, row, image, state):
                 return Status.BUFFER_FULL
             note(state, change, taken)
             break
-        take_place(store, store.detail, change, state)
+        delete_conflicting(store, store.detail, change, state)
         note(state, change, taken)
     store.replaced_row_record = -1
     state.inserted += 1
@@ -106,7 +106,7 @@ def drop_replaced(store, change, state):
 
 
 @inline
-def take_place(store, number, change, state):
+def delete_conflicting(store, number, change, state):
     """Apply an insert that meets a row with another unique key by deleting that row, which it replaces."""
     slot = slot_at(store, number)
     drop_replaced(store, change, state)

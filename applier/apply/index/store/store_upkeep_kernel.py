@@ -33,22 +33,22 @@ def fill_rows(rows, store_address):
 
 
 @kernel
-def find_rows(first, rows, store_address, images, places):
+def find_rows(first, rows, store_address, images, slots):
     """Find the slots that the before-images numbered `images` (int64[rows]) lead to, from entry `first` on, by
-    SEARCHES, and write their numbers to `places` (int64[rows]; -1: no row). Returns how many were processed: fewer if
+    SEARCHES, and write their numbers to `slots` (int64[rows]; -1: no row). Returns how many were processed: fewer if
     the buffer is full."""
     store = store_at(store_address)
     for i in range(first, rows):
-        places[i] = find_searched(store, images[i])
-        if places[i] == NO_ROOM:
+        slots[i] = find_searched(store, images[i])
+        if slots[i] == NO_ROOM:
             return i
     return rows
 
 
 @kernel
-def take_rows(first, rows, store_address, number, places):
+def take_rows(first, rows, store_address, number, orders):
     """Take out one row for each of BEFORE's images `first` … `rows` that equals it in an index's parts, and write its
-    rank in the table's order to `places` (int64[rows]; -1: no row). Returns how many images were processed: fewer if
+    rank in the table's order to `orders` (int64[rows]; -1: no row). Returns how many images were processed: fewer if
     the buffer is full."""
     store = store_at(store_address)
     n, index = store.n_parts, index_at(store, number)
@@ -57,15 +57,15 @@ def take_rows(first, rows, store_address, number, places):
             return row
         record = store.buffer + store.buffer_used
         found = find(store, index, record, n)
-        places[row] = found
+        orders[row] = found
         if found >= 0:
-            places[row] = slot_at(store, found).order
+            orders[row] = slot_at(store, found).order
             remove_slot(store, found)
     return rows
 
 
 @kernel
-def add_rows(first, rows, store_address, pointers, places):
+def add_rows(first, rows, store_address, pointers, orders):
     """Add rows `first` … `rows`, whose records are in AFTER, regardless of unique keys: pointers, and ranks in the
     table's order (int64[rows]). There must be a slot for each. Returns how many were added: fewer if the buffer is
     full."""
@@ -75,7 +75,7 @@ def add_rows(first, rows, store_address, pointers, places):
         size = encode_record_at_end(store, store.after, row, 0, n)
         if size < 0:
             return row
-        store.next_order = places[row]
+        store.next_order = orders[row]
         add_slot(store, pointers[row], size, n)
     return rows
 

@@ -19,13 +19,13 @@ WITNESS, witness_at, _ = struct("witness", **dict.fromkeys((
 a layout have a column that their row was not found by. `agreed` counts before-images; `disputed` has room for a batch.
 """
 DISPUTED, _, disputed_at = struct("disputed image", change=np.int64, held=np.int64)
-"""The number of a change in its batch, and a pointer to the row as it was before the change."""
+"""The number of a change in its batch, and a pointer to the row before the change."""
 NO_HASH = 0
 """The hash of a row whose pointer does not lead to a whole image, or that came before the witness looked."""
 
 @always_inline
 def after_hash(image, change, state):
-    """The hash to keep of a row that becomes an after-image; NO_HASH where nobody asks, or an image is not whole."""
+    """The hash to keep of a row that becomes an after-image; NO_HASH if no hash is needed, or an image is not whole."""
     if state.witness == 0 or not is_whole(image, state):
         return np.int64(NO_HASH)
     return np.int64(load_u32(witness_at(state.witness).after_hashes + 4 * change))

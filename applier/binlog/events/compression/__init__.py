@@ -1,3 +1,3 @@
-"""Compressed events, and the memory of what came out of them."""
+"""Compressed events, and the memory of their contents."""
 
 __all__ = ["compressed", "compressed_kernel", "inflated"]

@@ -29,7 +29,7 @@ _GUARD = bytes(64)
 
 
 class _Found(NamedTuple):
-    """What find_compressed says of an event (FOUND)."""
+    """A record of find_compressed about an event (FOUND)."""
 
     position: int
     prefix: int
@@ -89,26 +89,26 @@ class Inflater:
 
     def _inflate_several(self, found: list[_Found]) -> None:
         """The first event, and as many of the following ones as take AHEAD_BYTES, up to a large or malformed one."""
-        places: list[int] = []
+        positions: list[int] = []
         parts: list[bytes | memoryview] = []
         lengths, total = [], 0
         for event in found:
             try:
-                if places and _is_large(event):
+                if positions and _is_large(event):
                     break
                 data = self._inflated(event)
             except ArchiveError:
-                if not places:
+                if not positions:
                     raise
                 break
-            places.append(event.position)
+            positions.append(event.position)
             parts += self._bytes[event.position:event.position + event.prefix], data
             lengths.append(event.prefix + len(data))
             total += lengths[-1]
             if total >= AHEAD_BYTES:
                 break
-        self._ahead = found[len(places):]
-        self._set(places, parts, lengths, False)
+        self._ahead = found[len(positions):]
+        self._set(positions, parts, lengths, False)
 
     def _inflate_together(self, found: list[_Found]) -> bool:
         """Inflate the first zstd payloads by one stream: a decompressor for each costs more than inflating a small
@@ -137,14 +137,15 @@ class Inflater:
         self._set([event.position for event in found[:len(lengths)]], [text], lengths, False)
         return True
 
-    def _set(self, places: list[int], parts: Sequence[bytes | memoryview], lengths: list[int], goes_on: bool) -> None:
+    def _set(self, positions: list[int], parts: Sequence[bytes | memoryview], lengths: list[int],
+             goes_on: bool) -> None:
         self._memory = np.frombuffer(bytearray().join((*parts, _GUARD)), np.uint8)
-        self.contents = np.empty(len(places), k.CONTENT)
-        self.contents["position"] = places
+        self.contents = np.empty(len(positions), k.CONTENT)
+        self.contents["position"] = positions
         self.contents["end"] = address_of(self._memory) + np.cumsum(lengths)
         self.contents["start"] = self.contents["end"] - lengths
         self.contents["goes_on"] = goes_on
-        k.as_plain_events(address_of(self.contents), len(places))
+        k.as_plain_events(address_of(self.contents), len(positions))
 
     def _inflated(self, found: _Found) -> bytes | memoryview:
         """Inflate an event at once."""
@@ -172,7 +173,7 @@ class Inflater:
             rest += part
             memory = np.frombuffer(rest, np.uint8)
             whole = k.whole_events(address_of(memory), len(rest))
-            del memory  # while it is there, `rest` cannot be cut
+            del memory  # while it exists, `rest` cannot be cut
             next_size = int.from_bytes(rest[whole + 9:whole + 13], "little") if whole >= 0 else 0
             if whole < 0 or total > found.inflated or next_size > _MOST_EVENT_BYTES:
                 raise self._malformed(found)

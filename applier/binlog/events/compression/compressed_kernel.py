@@ -31,14 +31,14 @@ _QUERY_POST_HEADER = 13
 
 FOUND, _, found_at = struct("compressed event", **dict.fromkeys((
     "position", "prefix", "data", "end", "inflated", "form"), np.int64))
-"""What is known of a compressed event: how many bytes of it come before what is compressed, from where to where that is
-(offsets in the file), how long it says it is when inflated, and its form."""
+"""A compressed event: how many of its bytes precede the compressed ones, the range of these (offsets in the file), the
+length that it gives for its contents, and its form."""
 ZSTD, NONE, ZLIB, UNKNOWN, MALFORMED = range(5)
 
 CONTENT, content_view, content_at = struct("content", **dict.fromkeys((
     "position", "start", "end", "goes_on"), np.int64))
-"""What was inflated of the compressed event at a position: from where to where (addresses) its events lie, and whether
-more of them follow in the next record."""
+"""The inflated contents of the compressed event at a position: the range (addresses) of its events, and whether more of
+them follow in the next record."""
 CONTENT_BYTES = CONTENT.itemsize
 
 
@@ -51,7 +51,7 @@ def is_compressed(event_type):
 @kernel
 def find_compressed(base, position, end, header_bytes, checksum_bytes, found, most):
     """Describe up to `most` compressed events in the records at `found`: those in [position, end), offsets from address
-    `base`, up to what is no event. Gives how many there are."""
+    `base`, up to the first malformed event. Returns how many there are."""
     count = 0
     while end - position >= header_bytes and count < most:
         event = base + position
@@ -113,7 +113,7 @@ def describe_payload(record, base, at, end):
 
 @inline
 def _describe_event(record, base, event, body, end, event_type):
-    """MariaDB's: what comes before the compressed bytes, and the length before the zlib stream."""
+    """MariaDB's: the bytes before the compressed ones, and the length before the zlib stream."""
     at, prefix = body, np.int64(-1)  # how many bytes of the body are not compressed
     if event_type == _QUERY_COMPRESSED:
         if end - body >= _QUERY_POST_HEADER:

@@ -1,4 +1,4 @@
-"""Memory for rows events from compressed ones: the images of their rows are there, as others are in the file.
+"""Memory for rows events from compressed ones: it holds the images of their rows, as the file does for others.
 
 The kernel that walks the changes fills a buffer with pairs of an INFLATED record and a rows event.
 """
@@ -12,7 +12,7 @@ from applier.io.mapping import MappedFile
 from keysearch.addresses import address_of
 from keysearch.records import packed
 
-INFLATED, inflated_at = packed("inflated event", place=np.int64, length=np.int64)
+INFLATED, inflated_at = packed("inflated event", file_event=np.int64, length=np.int64)
 """Before a rows event: the address of the compressed event in the file's memory, and the length of the rows event."""
 INFLATED_BYTES = INFLATED.itemsize
 BUFFER_BYTES = 4 << 20
@@ -25,19 +25,19 @@ class EventBuffer(MappedFile):
     file_address: int
 
     def position_of(self, address: int) -> int:
-        """The place in the file of the compressed event whose row lies at an address."""
+        """Return the position in the file of the compressed event whose row is at an address."""
         at = 0
         while True:
-            place, length = self.array[at : at + INFLATED_BYTES].view(INFLATED)[0].tolist()
+            file_event, length = self.array[at : at + INFLATED_BYTES].view(INFLATED)[0].tolist()
             at += INFLATED_BYTES + length
             if address < self.address + at:
-                position: int = place - self.file_address
+                position: int = file_event - self.file_address
                 return position
 
 
 class InflatedEvents:
     """The buffers of one reader. `keep` is notified of each one before it is filled; without it there is one at a time,
-    and its rows are good until the next is asked for."""
+    and its rows are valid until the next one is filled."""
 
     def __init__(self, uri: str, file_address: int, keep: Callable[[MappedFile], None] | None):
         self._uri, self._file_address, self._keep = uri, file_address, keep

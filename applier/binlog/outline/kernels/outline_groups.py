@@ -125,7 +125,8 @@ def roll_back(state, start, end):
 
 @inline
 def forget_notes(state, start):
-    """What blocks from `start` on may be taken back and stop nothing, so the next of its kind must be noted again."""
+    """Forget notes about rolled-back blocking events from `start` on, which stop nothing: the next one of a kind must
+    be noted again."""
     notes = state.notes.used
     if notes == 0 or note_at(state.notes.start, notes - 1).position < start:
         return

@@ -58,20 +58,20 @@ def read_gtid(state, event_type, position, body, end, server_id):
 
 
 @inline
-def _read_thread(state, place, end, flags):
+def _read_thread(state, at, end, flags):
     """The thread of the group, behind MariaDB's flags, if the event has it."""
     if flags & _COMMIT_ID:
-        place += 8
+        at += 8
     if flags & _XA:
-        if end - place < 6:
+        if end - at < 6:
             return
-        place += 6 + np.int64(load_u8(place + 4)) + np.int64(load_u8(place + 5))
-    if place >= end:
+        at += 6 + np.int64(load_u8(at + 4)) + np.int64(load_u8(at + 5))
+    if at >= end:
         return
-    more = np.int64(load_u8(place))
-    place += 1 + (more & _MORE_ENGINES) + 8 * (more & _ENDS_ALTER != 0)
-    if more & _HAS_THREAD and end - place >= 4:
-        state.group_thread = np.int64(load_u32(place))
+    more = np.int64(load_u8(at))
+    at += 1 + (more & _MORE_ENGINES) + 8 * (more & _ENDS_ALTER != 0)
+    if more & _HAS_THREAD and end - at >= 4:
+        state.group_thread = np.int64(load_u32(at))
 
 
 @inline
@@ -100,55 +100,55 @@ def _known_source(state, free):
 
 
 @inline
-def _read_variable(place, end):
+def _read_variable(at, end):
     """An unsigned integer of MySQL's serialization: (value, next address), or next address 0 where it is cut short."""
-    if place >= end:
+    if at >= end:
         return np.uint64(0), np.int64(0)
-    first = np.uint64(load_u8(place))
+    first = np.uint64(load_u8(at))
     extra = 0
     while (first >> np.uint64(extra)) & np.uint64(1):
         extra += 1
-    if extra + 1 > end - place:
+    if extra + 1 > end - at:
         return np.uint64(0), np.int64(0)
     drop = min(extra + 1, 8)
     value = first >> np.uint64(drop)
     for i in range(extra):
-        value |= np.uint64(load_u8(place + 1 + i)) << np.uint64(8 * (i + 1) - drop)
-    return value, np.int64(place + extra + 1)
+        value |= np.uint64(load_u8(at + 1 + i)) << np.uint64(8 * (i + 1) - drop)
+    return value, np.int64(at + extra + 1)
 
 
 @inline
-def _read_tagged(source, place, end):
+def _read_tagged(source, at, end):
     """UUID and tag of a GTID_TAGGED body into `source`; the transaction's number, or -1 where it is malformed."""
     number = np.int64(-1)
     for _ in range(3):  # version, size, last required field
-        _, place = _read_variable(place, end)
-        if place == 0:
+        _, at = _read_variable(at, end)
+        if at == 0:
             return np.int64(-1)
     while True:
-        field, place = _read_variable(place, end)
-        if place == 0:
+        field, at = _read_variable(at, end)
+        if at == 0:
             return np.int64(-1)
         if field == 0:  # flags
-            _, place = _read_variable(place, end)
+            _, at = _read_variable(at, end)
         elif field == 1:
             for i in range(TAG_AT):
-                byte, place = _read_variable(place, end)
-                if place == 0 or byte > 255:
+                byte, at = _read_variable(at, end)
+                if at == 0 or byte > 255:
                     return np.int64(-1)
                 store_u8(source + i, np.uint8(byte))
         elif field == 2:
-            value, place = _read_variable(place, end)
+            value, at = _read_variable(at, end)
             number = np.int64(value >> np.uint64(1)) if value & np.uint64(1) == 0 else np.int64(-1)
         elif field == 3:
-            length, place = _read_variable(place, end)
-            if place == 0 or length > MOST_TAG_BYTES or np.int64(length) > end - place:
+            length, at = _read_variable(at, end)
+            if at == 0 or length > MOST_TAG_BYTES or np.int64(length) > end - at:
                 return np.int64(-1)
             store_u8(source + TAG_AT, np.uint8(length))
             for i in range(np.int64(length)):
-                store_u8(source + TAG_AT + 1 + i, load_u8(place + i))
+                store_u8(source + TAG_AT + 1 + i, load_u8(at + i))
             return number
         else:  # the fields from 4 on are no part of the GTID
             return number
-        if place == 0:
+        if at == 0:
             return np.int64(-1)

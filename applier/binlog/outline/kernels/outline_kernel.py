@@ -48,7 +48,7 @@ from applier.binlog.outline.kernels.outline_tables import NO_TABLE, ROWS_LEAST, 
 from applier.kernels.crc32 import crc32
 from keysearch.memory import inline, kernel, load_u16, load_u32, load_u64, prefetch
 
-# What becomes of an event, by its type.
+# The action for an event, by its type.
 (
     _PASSED_OVER, _GTID, _TABLE_MAP, _ROWS_V1, _ROWS_V2, _QUERY, _XID, _CONTEXT, _BLOCKED_STATEMENT, _LOAD_DATA,
     _XA_PREPARE, _COMPRESSED, _FILE, _BLOCKED_EVENT, _UNKNOWN, _ROW_STATEMENT,
@@ -216,7 +216,7 @@ def _event(state, header, end, position, next_position, event_type, size):
 
 @inline
 def _compressed(state, position, next_position):
-    """The events that a compressed event holds, as far as they are inflated. No group continues behind its end."""
+    """Handle the events in a compressed event, as far as they are inflated. No group continues behind its end."""
     header_length, result, goes_on = state.header_bytes, Status.DONE, True
     while goes_on:
         if state.contents_left == 0 or content_view(state.content).position != position:
@@ -254,7 +254,7 @@ def _compressed(state, position, next_position):
 
 
 _AHEAD = 2048
-"""Bytes ahead of an event that are asked for: processors do not foresee which lines a pass over headers will need."""
+"""Bytes ahead of an event to prefetch: processors do not predict which lines a pass over headers will need."""
 
 
 @kernel
@@ -284,7 +284,7 @@ def walk(state_address):
             result = Status.CUT_SHORT
             break
         event_type = np.int64(event_header(header).type)
-        # The format description's checksum is taken without a flag. Python verifies it.
+        # The format description's checksum is computed without a flag. Python verifies it.
         has_crc = verify != 0 and event_type != EventType.FORMAT_DESCRIPTION
         if has_crc and state.within == 0:
             crc = crc32(header, size - checksum_bytes, np.uint32(0))

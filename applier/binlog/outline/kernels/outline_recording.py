@@ -32,7 +32,7 @@ from keysearch.records import offset, struct
 
 
 class Status(IntEnum):
-    """What a pass ends with, or pauses for."""
+    """How a pass ends, or why it pauses."""
 
     DONE = 0
     NEED_ROOM = 1
@@ -71,7 +71,7 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     "n_row_statements",
     # groups that are left out: by what, and whether the servers of the rule are those that are not; whether the open
     # group is; how many are, with how many rows events; how many the base has executed; the source and server that were
-    # looked up last (plus one; as it is), and their intervals in the rule
+    # looked up last (plus one; unchanged), and their intervals in the rule
     "leaves_out", "other_servers", "group_left_out", "n_left_out", "n_left_out_rows", "n_executed", "rule_known",
     "rule_server", "rule_first", "rule_end"), np.int64),
     **dict.fromkeys((
@@ -81,8 +81,8 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
 
 NOTE, note_view, note_at = struct("note", **dict.fromkeys((
     "kind", "position", "event", "group", "gtid", "table"), np.int64))
-"""What Python has to look at. Its event is at its position, or, where it was compressed, at an address relative to the
-file's. Its GTID event is at position 0 where it has none, its table use is -1."""
+"""A note for Python. Its event is at its position, or, if it was compressed, at an address relative to the file's. Its
+GTID event is at position 0 if it has none, its table use is -1."""
 STATEMENT, FILE_EVENT, BLOCKED, BLOCKED_SAVEPOINT, XA_PREPARED, XA_DECIDED = range(6)
 
 SPLIT, split_view, _ = struct("split", first=np.int64, end=np.int64, digest=np.int64)
@@ -108,7 +108,7 @@ ROW_STATEMENT, row_statement_view, _ = struct("statement of rows", **dict.fromke
 """The statement behind the rows events in [position, end), where a pass keeps a record of each; `end` is NEVER where no
 rows event says that it is the last. The text is at an address relative to the file's."""
 STOP, stop_view, _ = struct("stop", bytes=(np.uint8, (SOURCE_BYTES,)), first=np.int64, last=np.int64, reached=np.int64)
-"""What the stop set wants of a source (its bytes): the numbers; MariaDB: the server id and the number, and whether the
+"""The part of the stop set of a source (its bytes): the numbers; MariaDB: the server id and the number, and whether the
 domain has reached them."""
 
 N_SAMPLES_KEPT, SAMPLE_BYTES, SAMPLE_BITS = 512, 512, 6
@@ -116,7 +116,7 @@ _BITMAP = (np.uint8, (MOST_COLUMNS // 8,))
 TABLE, table_view, _ = struct("table use", **dict.fromkeys((
     "body", "body_length", "first_position", "rows_events", "rows_bytes", "partial", "stride", "n_samples",
     "in_split"), np.int64), samples=(np.int64, (N_SAMPLES_KEPT,)), after_columns=_BITMAP, lacked_columns=_BITMAP)
-"""What a distinct table map is used for; samples are positions. `in_split`: the open split has rows events of it."""
+"""The uses of a distinct table map; samples are positions. `in_split`: the open split has rows events of it."""
 SAMPLES, AFTER_COLUMNS, LACKED_COLUMNS = (
     offset(TABLE, field) for field in ("samples", "after_columns", "lacked_columns"))
 
@@ -150,9 +150,9 @@ def kept(state, address, length):
 
 
 class Recording:
-    """The state and the arrays of one pass. `room`: a power of two, the tables that fit; all else is in proportion.
-    `n_groups` and `n_row_statements`: how many of them there is room for; 0 where no record of each is kept.
-    `leaving_out`: which groups are left out, for so many of which there is room."""
+    """The state and the arrays of one pass. `room`: a power of two, the number of tables that fit; all other sizes are
+    in proportion. `n_groups` and `n_row_statements`: the room for these; 0 if no record of each is kept. `leaving_out`:
+    which groups are excluded, and the room for them."""
 
     def __init__(self, room: int, n_splits: int, stop_gtids: GtidSet, n_groups: int = 0, n_row_statements: int = 0,
                  leaving_out: LeavingOut | None = None, n_left_out: int = 0) -> None:
@@ -225,7 +225,7 @@ class Recording:
             self.state[field] = value
 
     def set_contents(self, contents: np.ndarray) -> None:
-        """What an Inflater has ready; it must stay as it is until the next."""
+        """Set the ready contents of an Inflater, which must stay unchanged until the next call."""
         self.state["content"], self.state["contents_left"] = address_of(contents), len(contents)
         self.state["inner"] = 0
 

@@ -33,7 +33,7 @@ from keysearch.memory import inline, load_u8, load_u16, store_u8
 
 _NOTED_SAVEPOINT = 256
 ENDS_GROUP = 100
-"""What an event may result in besides DONE and what a pass ends with: this, plus how the group ends."""
+"""A result of an event besides DONE and the ends of a pass: this, plus how the group ends."""
 
 
 def _word(text: bytes) -> np.uint64:
@@ -50,7 +50,7 @@ _QUERY_POST_HEADER = 13
 
 @inline
 def note(state, kind, position, use):
-    """Write a note; none of what is in a group that is left out."""
+    """Write a note, except for an event in an excluded group."""
     if state.group_left_out != 0 and kind != FILE_EVENT:
         return Status.DONE
     address = append(state.notes, NOTE_BYTES)

@@ -35,8 +35,8 @@ _NO_TABLE_ID = (1 << 48) - 1
 _WRITE, _UPDATE, _DELETE = range(3)
 NO_TABLE = -1
 PARTIAL_IMAGES, PARTIAL_VALUES, MAY_CASCADE = 1, 2, 4
-"""Some image lacks columns; some after-image has all columns, and may have JSON diffs instead of values; some update
-or delete may make foreign keys change rows that the log does not have."""
+"""Some image has missing columns; some after-image has all columns, and may have JSON diffs instead of values; some
+update or delete may make foreign keys change rows that the log does not have."""
 
 
 @inline
@@ -134,8 +134,8 @@ def use_table(state, header, event_type, body, end, size):
         dummy = last and (table_id == DUMMY_TABLE_ID or table_id == _NO_TABLE_ID)
         return Status.DONE if dummy else Status.UNMAPPED_TABLE, none, last
     updates = _image_kinds(event_type) == _UPDATE
-    n_columns, place = read_bitmaps(body, end, event_type)
-    if place == 0:
+    n_columns, at = read_bitmaps(body, end, event_type)
+    if at == 0:
         return Status.BAD_EVENT, none, False
     n_bytes = (n_columns + 7) >> 3
     use = entry.use
@@ -143,17 +143,17 @@ def use_table(state, header, event_type, body, end, size):
     table = table_view(address)
     if _image_kinds(event_type) != _WRITE and load_u16(body + 6) & WITHOUT_CASCADES == 0:
         table.partial |= MAY_CASCADE
-    if not _all_ones(place, n_columns):
+    if not _all_ones(at, n_columns):
         table.partial |= PARTIAL_IMAGES
         if _image_kinds(event_type) != _WRITE:
             for i in range(n_bytes):
                 lacked = address + LACKED_COLUMNS + i
-                store_u8(lacked, load_u8(lacked) | np.uint8(load_u8(place + i) ^ np.uint8(255)))
-    if updates and not _all_ones(place + n_bytes, n_columns):
+                store_u8(lacked, load_u8(lacked) | np.uint8(load_u8(at + i) ^ np.uint8(255)))
+    if updates and not _all_ones(at + n_bytes, n_columns):
         table.partial |= PARTIAL_IMAGES
         for i in range(n_bytes):
             seen = address + AFTER_COLUMNS + i
-            store_u8(seen, load_u8(seen) | load_u8(place + n_bytes + i))
+            store_u8(seen, load_u8(seen) | load_u8(at + n_bytes + i))
     elif event_type == EventType.PARTIAL_UPDATE_ROWS:
         table.partial |= PARTIAL_VALUES
     _keep_sample(state, table, address + SAMPLES, header, size)
@@ -174,9 +174,9 @@ def _all_ones(bitmap, n_columns):
 
 @inline
 def _keep_sample(state, table, samples, header, size):
-    """A rows event within which the table's bytes reach a multiple of `stride`, a power of two, is a sample. Where
-    there are too many, the stride doubles, and those go that do not reach a multiple of it. Beside its place, a sample
-    has the bits that change where its bytes are counted."""
+    """A rows event within which the table's bytes reach a multiple of `stride`, a power of two, is a sample. If there
+    are too many, the stride doubles, and those that do not reach a multiple of it are dropped. Besides its position, a
+    sample has the bits that change in the count of bytes."""
     changing = np.int64(0)
     while (table.rows_bytes ^ (table.rows_bytes + size)) >> changing != 0:
         changing += 1
@@ -193,8 +193,8 @@ def _keep_sample(state, table, samples, header, size):
         table.n_samples = left
     if np.int64(1) << changing <= table.stride:
         return
-    place = kept(state, header, min(size, SAMPLE_BYTES))
-    store_i64(samples + 8 * table.n_samples, place << SAMPLE_BITS | changing)
+    at = kept(state, header, min(size, SAMPLE_BYTES))
+    store_i64(samples + 8 * table.n_samples, at << SAMPLE_BITS | changing)
     table.n_samples += 1
 
 

@@ -21,11 +21,11 @@ OFFSET_BITS = 40
 """Of a commit version, for the offset in the file: one terabyte. The file's number is above."""
 
 
-def version_at(name: str, place: int, offset: int) -> int:
+def version_at(name: str, index: int, offset: int) -> int:
     """Return the commit version of a group that ends at an offset of a file, by the number at the end of the file's
     name, or, without one, by its number among the files."""
     digits = name.rpartition(".")[2]
-    number = int(digits) if digits.isascii() and digits.isdigit() else place + 1
+    number = int(digits) if digits.isascii() and digits.isdigit() else index + 1
     return number << OFFSET_BITS | offset
 
 
@@ -47,13 +47,13 @@ class WantedGroups:
 
 class FileGroups:
     """The event groups in [start, end) of a file, by the positions of their events; and which of them are `wanted`.
-    `place` is the file's number in the archive."""
+    `index` is the file's number in the archive."""
 
-    def __init__(self, uri: str, name: str, place: int, start: int, end: int, wanted: WantedGroups) -> None:
+    def __init__(self, uri: str, name: str, index: int, start: int, end: int, wanted: WantedGroups) -> None:
         found = self._found = GroupPass(uri).groups(start, end)
         self._wanted = wanted
         self._name, self._starts = pa.array([name]), np.ascontiguousarray(found.starts)
-        self._versions = version_at(name, place, 0) | found.ends
+        self._versions = version_at(name, index, 0) | found.ends
         self._times = found.times.astype(np.int64) * 1_000_000
         texts = [f"{source}{'-' if source.count('-') == 1 else ':'}".encode() for source in found.names]
         self._prefix_offsets = np.cumsum([0, *map(len, texts)])
@@ -62,12 +62,12 @@ class FileGroups:
         self._numbers = np.ascontiguousarray(found.numbers)
         self._commits: list[tuple[int, FileGroups, int]] = []
 
-    def columns(self, places: np.ndarray, seqs: np.ndarray) -> list[pa.Array]:
+    def columns(self, positions: np.ndarray, seqs: np.ndarray) -> list[pa.Array]:
         """Of the groups that bytes at these offsets, ascending, are in: commit versions, times, GTIDs, servers,
         threads, the file; behind the commit versions, the numbers of changes in them."""
-        n = len(places)
+        n = len(positions)
         numbers, versions, times = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
-        k.find_groups(places, self._starts, self._versions, self._times, numbers, versions, times)
+        k.find_groups(positions, self._starts, self._versions, self._times, numbers, versions, times)
         groups = slice(int(numbers[0]), int(numbers[-1]) + 1)
         numbers -= groups.start
         gtids = pa.DictionaryArray.from_arrays(numbers, self._gtids(groups))
@@ -76,14 +76,14 @@ class FileGroups:
         files = pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), self._name)
         return [pa.array(versions), pa.array(seqs), pa.array(times).view(_TIME), gtids, servers, threads, files]
 
-    def versions(self, places: np.ndarray) -> np.ndarray:
+    def versions(self, positions: np.ndarray) -> np.ndarray:
         """The commit versions of the groups that bytes at these offsets, ascending, are in."""
-        versions: np.ndarray = self._versions[self._of(places)] if len(places) else np.empty(0, np.int64)
+        versions: np.ndarray = self._versions[self._of(positions)] if len(positions) else np.empty(0, np.int64)
         return versions
 
-    def numbers(self, places: np.ndarray) -> np.ndarray:
+    def numbers(self, positions: np.ndarray) -> np.ndarray:
         """The groups that bytes at these offsets, ascending, are in, by their numbers in the file."""
-        return self._of(places)
+        return self._of(positions)
 
     @property
     def all_starts(self) -> np.ndarray:
@@ -125,23 +125,23 @@ class FileGroups:
         """Whether each group is wanted: bool[n]."""
         return self._wanted_ones
 
-    def committed_at(self, start: int, by: FileGroups, place: int) -> None:
+    def committed_at(self, start: int, by: FileGroups, position: int) -> None:
         """Note that the group that begins at an offset was prepared there, and that another one commits it, in the file
         with this number: the GTID and the thread of either choose it. Call it before asking which groups are wanted."""
-        own, other = int(np.searchsorted(self._starts, start)), int(by._of(np.array([place]))[0])
+        own, other = int(np.searchsorted(self._starts, start)), int(by._of(np.array([position]))[0])
         self._commits.append((own, by, other))
         self._versions[own], self._times[own] = by._versions[other], by._times[other]
 
-    def starts(self, places: np.ndarray) -> np.ndarray:
+    def starts(self, positions: np.ndarray) -> np.ndarray:
         """Where the groups begin that bytes at these offsets are in."""
-        starts: np.ndarray = self._starts[self._of(places)]
+        starts: np.ndarray = self._starts[self._of(positions)]
         return starts
 
-    def are_wanted(self, places: np.ndarray) -> np.ndarray:
+    def are_wanted(self, positions: np.ndarray) -> np.ndarray:
         """Return whether the groups that contain these offsets (ascending) are wanted: bool[n]."""
-        if self._wanted.all or not len(places):
-            return np.ones(len(places), np.bool_)
-        wanted: np.ndarray = self._wanted_ones[self._of(places)]
+        if self._wanted.all or not len(positions):
+            return np.ones(len(positions), np.bool_)
+        wanted: np.ndarray = self._wanted_ones[self._of(positions)]
         return wanted
 
     def wanted_parts(self, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -177,9 +177,9 @@ class FileGroups:
             found.names, found.sources, found.numbers)
         return by_gtid, found.of_threads(wanted.threads), wanted.left_out.mask(found)
 
-    def _of(self, places: np.ndarray) -> np.ndarray:
-        first, last = np.searchsorted(self._starts, places[[0, -1]], side="right")
-        numbers: np.ndarray = np.searchsorted(self._starts[first - 1:last], places, side="right") + (first - 2)
+    def _of(self, positions: np.ndarray) -> np.ndarray:
+        first, last = np.searchsorted(self._starts, positions[[0, -1]], side="right")
+        numbers: np.ndarray = np.searchsorted(self._starts[first - 1:last], positions, side="right") + (first - 2)
         return numbers
 
     def _executed_by(self, groups: slice) -> tuple[pa.Array, pa.Array]:

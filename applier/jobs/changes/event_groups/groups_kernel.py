@@ -11,22 +11,22 @@ MOST_DIGITS = 20
 
 
 @inline
-def group_at(starts, place, group):
+def group_at(starts, position, group):
     """The number of the group that an offset is in, given the one of the offset before it (below 0: none was before),
     which is mostly the same or the one before it."""
-    if group < 0 or place < starts[group]:
-        return np.searchsorted(starts, place, side="right") - 1
-    while group + 1 < len(starts) and starts[group + 1] <= place:
+    if group < 0 or position < starts[group]:
+        return np.searchsorted(starts, position, side="right") - 1
+    while group + 1 < len(starts) and starts[group + 1] <= position:
         group += 1
     return group
 
 
 @kernel
-def find_groups(places, starts, versions, times, numbers, own_versions, own_times):
+def find_groups(positions, starts, versions, times, numbers, own_versions, own_times):
     """Fill the numbers of the groups that offsets are in (int64[n], mostly ascending), and their versions and times."""
     group = np.int64(-1)
-    for row in range(len(places)):
-        group = group_at(starts, places[row], group)
+    for row in range(len(positions)):
+        group = group_at(starts, positions[row], group)
         numbers[row] = group
         own_versions[row] = versions[group]
         own_times[row] = times[group]

@@ -140,7 +140,7 @@ class _Follower:
         """Begin after a position that is not before the state's: the batches up to there are done."""
         self._log = ChangeLog(replace(before, base=None, schema=None), base=log).checkpoint(self._options.filter)
         at = self._log.position
-        while self._offered and _place(self._offered[0]) <= _place((at.file, at.offset, "", None, None)):
+        while self._offered and _order(self._offered[0]) <= _order((at.file, at.offset, "", None, None)):
             del self._offered[0]
             self._number += 1
 
@@ -208,7 +208,7 @@ class _Follower:
                                  "--after")
 
 
-def _place(position: End) -> int:
+def _order(position: End) -> int:
     """Positions in log order."""
     return version_at(position[0], 0, position[1])
 

@@ -22,11 +22,11 @@ def base_from_log(span: LogSpan, history: SchemaHistory, definitions: Sequence[T
     with begin(f"{folder}/base", lasts=False) as staging:
         entries = []
         for definition, table in zip(definitions, rows, strict=True):
-            place = staging.place(definition.database, definition.name)
-            sorted_rows = SortedRows(definition, place, folder)
+            target = staging.target(definition.database, definition.name)
+            sorted_rows = SortedRows(definition, target, folder)
             if table.num_rows:
                 sorted_rows.add(table)
-            entries.append(table_entry(sorted_rows, place))
+            entries.append(table_entry(sorted_rows, target))
         databases = tuple(DatabaseEntry(name, charset.charset, charset.collation)
                           for name, charset in sorted(history.databases().items()))
         snapshot = Snapshot(BinlogPosition(first.name, first.start, "", None, span.flavour), tuple(entries),

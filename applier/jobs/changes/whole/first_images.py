@@ -237,7 +237,7 @@ class _FirstImages:
             if absent is not None and absent.any():
                 change = np.flatnonzero((batch.before_rows >= 0) & absent[batch.before_rows])[0]
                 lacking[absent] = len(self._lacking)
-                self._lacking.append(_Lacking(batch.file.uri, int(batch.places[change]),
+                self._lacking.append(_Lacking(batch.file.uri, int(batch.positions[change]),
                                               int(batch.rows[change])))
         self._made_up += batch.n_before
         return pa.Table.from_arrays(arrays, schema=table_schema(self._definition)), np.column_stack(lacks), lacking

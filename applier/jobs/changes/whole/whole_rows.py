@@ -103,7 +103,7 @@ class WholeRows:
         kinds = np.where(steps.is_update[which], np.where(is_before, PREIMAGE, POSTIMAGE),
                          np.where(is_before, DELETE, INSERT)).astype(np.int8)
         rows = np.where(is_before, read.before[which], read.after[which])
-        return self._batch(version, read.values, rows, kinds, groups, steps.places[which], steps.rows[which],
+        return self._batch(version, read.values, rows, kinds, groups, steps.positions[which], steps.rows[which],
                            steps.seqs[which], steps.by_foreign_keys[which])
 
     def _below(self, statement: Statement, log: ReadLog, walks: dict[int, TableWalk]) -> Iterator[pa.RecordBatch]:
@@ -124,14 +124,14 @@ class WholeRows:
             for start in range(0, rows.num_rows, _CHUNK_ROWS):
                 n = min(_CHUNK_ROWS, rows.num_rows - start)
                 groups = log.groups(file)
-                places = np.full(n, groups.starts(np.array([end - 1]))[0])
+                positions = np.full(n, groups.starts(np.array([end - 1]))[0])
                 yield self._batch(statement.made, rows.slice(start, n), np.arange(n), np.full(n, INSERT, np.int8),
-                                  groups, places, numbers[start:start + n],
+                                  groups, positions, numbers[start:start + n],
                                   statement.seq + numbers[start:start + n].astype(np.int64), np.zeros(n, np.bool_))
         check(walks)
 
     def _batch(self, version: int, values: pa.Table, rows: np.ndarray, kinds: np.ndarray, groups: FileGroups,
-               places: np.ndarray, numbers: np.ndarray, seqs: np.ndarray,
+               positions: np.ndarray, numbers: np.ndarray, seqs: np.ndarray,
                by_foreign_keys: np.ndarray) -> pa.RecordBatch:
         """Rows of `values`, each with what the feed says of the change that it was in."""
         definition, picks = self._log.versions[version].definition, pa.array(rows)
@@ -139,8 +139,8 @@ class WholeRows:
         arrays = [as_type(_picked(values, definition.column(names[field.name]), picks), field.type)
                   if field.name in names else pa.nulls(len(rows), field.type)
                   for field in self._log.schema if field.name not in OF_CHANGES.names]
-        arrays += [pa.DictionaryArray.from_arrays(kinds, KINDS), *groups.columns(places, seqs),
-                   pa.array(places), pa.array(numbers), pa.array(by_foreign_keys), ALL_PRESENT.slice(0, len(rows)),
+        arrays += [pa.DictionaryArray.from_arrays(kinds, KINDS), *groups.columns(positions, seqs),
+                   pa.array(positions), pa.array(numbers), pa.array(by_foreign_keys), ALL_PRESENT.slice(0, len(rows)),
                    pa.nulls(len(rows), pa.string())]
         return pa.RecordBatch.from_arrays(arrays, schema=self._log.schema)
 
@@ -168,7 +168,7 @@ class _TracedVersion:
         for made in self._taken:
             if self._of_pairs and (np.unique(made.changes[made.halves], return_counts=True)[1] == 1).any():
                 raise _OtherRow
-            wanted = groups.are_wanted(made.places)
+            wanted = groups.are_wanted(made.positions)
             yield from self._reader.read(self._of_chosen(made if wanted.all() else made.part(wanted)))
             give_back(self._units, made)
         self._taken.clear()

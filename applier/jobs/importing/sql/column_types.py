@@ -242,8 +242,8 @@ def _members(literals: Literals, column_type: ColumnType, reading: LiteralContex
 def _is_set(text: str, members: tuple[str, ...]) -> bool:
     """True for a SET's value as a server writes it: labels in order."""
     labels = text.split(",") if text else []
-    places = [members.index(label) for label in labels if label in members]
-    return len(places) == len(labels) and places == sorted(set(places))
+    numbers = [members.index(label) for label in labels if label in members]
+    return len(numbers) == len(labels) and numbers == sorted(set(numbers))
 
 
 def _byte_strings(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
@@ -266,8 +266,8 @@ def _json(literals: Literals, column_type: ColumnType, reading: LiteralContext) 
     try:
         return Values(normalize(to_utf8(texts.array, reading.charset)), texts.unusual)
     except DocumentError as error:
-        place = "" if error.offset is None else f" at byte {error.offset}"
-        what = f"no JSON document: {error.what}{place} (MySQL error {error.errno})"
+        where = "" if error.offset is None else f" at byte {error.offset}"
+        what = f"no JSON document: {error.what}{where} (MySQL error {error.errno})"
         raise LiteralError(error.row or 0, what) from None
 
 

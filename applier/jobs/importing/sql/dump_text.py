@@ -67,7 +67,7 @@ class DumpText:
         self.at, self.end = 0, len(left)
         if self.end == len(self.data):
             raise UsageError(f"a statement, a row or a comment of the dump is longer than {self._most:,} bytes, "
-                             "and no server accepts more", file=self.place(0))
+                             "and no server accepts more", file=self.source_line(0))
         try:
             read = self._stream.readinto(self.data.data[self.end:])
         except OSError as error:
@@ -85,7 +85,7 @@ class DumpText:
         """Return the bytes from `at` to `end`."""
         return self.data[self.at:end].tobytes()
 
-    def place(self, at: int) -> str:
+    def source_line(self, at: int) -> str:
         """Return the file and the number of the line, from 1, of an offset in `data`."""
         return f"{self.uri}, line {self._lines_before + _newlines(self.data[:at])}"
 

@@ -122,17 +122,17 @@ class InsertColumns:
         """The converted rows, and how many zero dates became null. Raises LiteralError, and SchemaError for a column
         that is left out and has no default."""
         arrays, zero_dates = {}, 0
-        for place, number in enumerate(self.numbers):
+        for index, number in enumerate(self.numbers):
             column = self.definition.columns[number]
             if column.generated == "virtual":
                 continue
-            literals = spans.literals(data, place, n_rows)
+            literals = spans.literals(data, index, n_rows)
             if column.generated and literals.seen == 1 << kernels.DEFAULT:
                 continue
             try:
                 values = column_values(literals, column, self.definition, reading)
             except LiteralError as error:
-                raise error.in_column(place, column.name, literals) from None
+                raise error.in_column(index, column.name, literals) from None
             self._check_time_zone(column, values, reading)
             arrays[column.name] = values.array
             zero_dates += values.zero_dates

@@ -241,9 +241,9 @@ def big_endian(data, offsets, bits, out, fits):
     most = ~np.uint64(0) >> np.uint64(64 - bits)
     for row in range(len(out)):
         value, fits[row] = np.uint64(0), True
-        for place in range(offsets[row], offsets[row + 1]):
+        for byte_at in range(offsets[row], offsets[row + 1]):
             fits[row] = fits[row] and value >> np.uint64(56) == 0
-            value = value << np.uint64(8) | np.uint64(load_u8(data + place))
+            value = value << np.uint64(8) | np.uint64(load_u8(data + byte_at))
         fits[row] = fits[row] and value <= most
         out[row] = np.int64(value)
 

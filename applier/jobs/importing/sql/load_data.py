@@ -81,16 +81,16 @@ def parse_load_data(sql: str, database: str | None, sql_mode: str, flavour: str,
     if cursor.accept("CHARACTER", "SET") or cursor.accept("CHARSET"):
         charset = cursor.word_or_string().lower()
     lines = _lines(cursor)
-    places = _places(cursor)
+    fields = _fields(cursor)
     targets, coded = _assignments(cursor)
     if not cursor.at_end:
         raise cursor.error("LOAD DATA continues with unknown text")
     columns = None
-    if places is not None:
-        for name, is_variable in places:
+    if fields is not None:
+        for name, is_variable in fields:
             if is_variable and name not in targets:
                 raise cursor.error(f"no column is set from @{name} alone")
-        columns = tuple(targets[name] if is_variable else name for name, is_variable in places)
+        columns = tuple(targets[name] if is_variable else name for name, is_variable in fields)
     return RowsFile(uri, *names, columns, lines, charset, coded, on_duplicate)
 
 
@@ -119,18 +119,18 @@ def _lines(cursor: Cursor) -> Lines:
     return Lines(**words, passed_over=passed_over)
 
 
-def _places(cursor: Cursor) -> list[tuple[str, bool]] | None:
+def _fields(cursor: Cursor) -> list[tuple[str, bool]] | None:
     """The targets of the fields: names, and whether they are variables; None for all visible columns."""
     if not cursor.accept("("):
         return None
-    places = [_place(cursor)]
+    fields = [_field(cursor)]
     while cursor.accept(","):
-        places.append(_place(cursor))
+        fields.append(_field(cursor))
     cursor.expect(")")
-    return places
+    return fields
 
 
-def _place(cursor: Cursor) -> tuple[str, bool]:
+def _field(cursor: Cursor) -> tuple[str, bool]:
     is_variable = cursor.accept("@")
     return cursor.name(), is_variable
 

@@ -86,7 +86,7 @@ class DumpSession:
             self._set_names(tokens[1:])
         elif words[:2] == ["CHARACTER", "SET"]:
             self._set_names(tokens[2:])
-        equals = next((place for place, token in enumerate(tokens) if token.kind == "sign" and token.text == "="), None)
+        equals = next((at for at, token in enumerate(tokens) if token.kind == "sign" and token.text == "="), None)
         if not equals:
             return
         name = _variable(tokens[:equals])

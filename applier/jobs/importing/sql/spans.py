@@ -50,12 +50,12 @@ class LiteralError(Exception):
 
     def __init__(self, row: int, why: str) -> None:
         super().__init__(why)
-        self.row, self.place, self.column, self.literal = row, 0, "", ""
+        self.row, self.index, self.column, self.literal = row, 0, "", ""
 
-    def in_column(self, place: int, column: str, literals: Literals) -> LiteralError:
+    def in_column(self, index: int, column: str, literals: Literals) -> LiteralError:
         """Return the same error with its column: the number among the INSERT's, the name; and the literal."""
         text = literals.text(self.row).decode("utf-8", "replace")
-        self.place, self.column, self.literal = place, column, text if len(text) <= 60 else text[:59] + "…"
+        self.index, self.column, self.literal = index, column, text if len(text) <= 60 else text[:59] + "…"
         return self
 
 

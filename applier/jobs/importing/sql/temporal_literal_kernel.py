@@ -29,9 +29,9 @@ def _micros(data, at, end, digits):
     if load_u8(data + at) != 46 or end - at > 7:
         return np.int64(-1)
     value, scale = np.int64(0), np.int64(1000000)
-    for place in range(at + 1, end):
-        digit = np.int64(load_u8(data + place)) - 48
-        if digit < 0 or digit > 9 or (digit and place - at > digits):
+    for digit_at in range(at + 1, end):
+        digit = np.int64(load_u8(data + digit_at)) - 48
+        if digit < 0 or digit > 9 or (digit and digit_at - at > digits):
             return np.int64(-1)
         scale //= 10
         value += digit * scale

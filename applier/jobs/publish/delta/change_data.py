@@ -106,9 +106,9 @@ def _rows(spilled: Sequence[Path], definition: TableDefinition, unsigned_bigint:
             for batch in pa.ipc.open_stream(source):
                 shown = pa.Table.from_batches([batch]).drop_columns([_CHANGED])
                 for column in definition.stored_columns:
-                    place = shown.schema.get_field_index(column.name)
-                    shown = shown.set_column(place, shown.schema.field(place),
-                                             as_shown(shown.column(place), column.type))
+                    number = shown.schema.get_field_index(column.name)
+                    shown = shown.set_column(number, shown.schema.field(number),
+                                             as_shown(shown.column(number), column.type))
                 yield stored.as_stored(shown, unsigned_bigint).cast(schema)
 
 

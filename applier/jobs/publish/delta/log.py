@@ -30,8 +30,8 @@ _CHECKPOINT_EVERY = 100
 def commit_changes(uri: str, table: DeltaTable, added: Sequence[AddAction], removed: Mapping[str, int],
                    changes: Iterable[tuple[str, int]] | None, application: str, about: Mapping[str, str]) -> bool:
     """Commit files that are added and removed, with the files of change data, of the names and sizes given; None: no
-    row has changed. False if somebody else made a commit of this number. Raises SnapshotError for a table with features
-    that are unknown here; errors: OSError."""
+    row has changed. False if another writer made a commit of this number. Raises SnapshotError for a table with
+    features that are unknown here; errors: OSError."""
     _check_features(uri, table)
     version, now, changed = table.version() + 1, _now(), changes is not None
     actions: list[dict[str, Any]] = [{"txn": {"appId": application, "version": version, "lastUpdated": now}}]
@@ -53,7 +53,7 @@ def commit_changes(uri: str, table: DeltaTable, added: Sequence[AddAction], remo
 
 def announce_feed(uri: str, table: DeltaTable) -> bool:
     """Commit that commits have change data from now on. deltalake would give a table that lists its features those of
-    columns that it has not, too, which readers refuse. False if somebody else made a commit of this number. Raises
+    columns that it has not, too, which readers refuse. False if another writer made a commit of this number. Raises
     SnapshotError for a table with features that are unknown here; errors: OSError."""
     _check_features(uri, table)
     metadata, protocol = table.metadata(), table.protocol()

@@ -61,9 +61,9 @@ def statistics(metadata: pq.FileMetaData) -> str:
     """The statistics of a file, given its footer."""
     lows, highs, nulls = dict[str, Any](), dict[str, Any](), dict[str, int]()
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    for place in range(metadata.num_columns):
-        name = metadata.schema.column(place).path
-        found = [group.column(place).statistics for group in groups]
+    for number in range(metadata.num_columns):
+        name = metadata.schema.column(number).path
+        found = [group.column(number).statistics for group in groups]
         if not found or any(one is None for one in found):
             continue
         if all(one.has_null_count for one in found):

@@ -31,15 +31,15 @@ def table_states(storage: Storage, filter: TableFilter) -> tuple[list[TableState
     for folder, table in marker.tables.items():
         if not filter.wanted(table.database, table.name):
             continue
-        place = storage.place(folder)
+        location = storage.location(folder)
         try:
-            history = DeltaTable(place, storage_options=storage.options).history()[::-1]
+            history = DeltaTable(location, storage_options=storage.options).history()[::-1]
         except DeltaError as error:
-            raise SnapshotError(f"the table cannot be read: {str(error).partition(chr(10))[0]}", file=place,
+            raise SnapshotError(f"the table cannot be read: {str(error).partition(chr(10))[0]}", file=location,
                                 table=table.full_name) from error
         said = [(entry, position) for entry in history if (position := position_in(entry)) is not None]
         found.append(TableStates(
-            table.full_name, place, marker.lineage,
+            table.full_name, location, marker.lineage,
             tuple(State(entry["version"], position, entry.get(TABLES) == "all", entry["timestamp"], DROPPED in entry)
                   for entry, position in said), bool(history) and history[0]["version"] > 0))
     said_last = {POSITION: marker.position, GTID_SET: marker.gtid_set,

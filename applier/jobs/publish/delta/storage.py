@@ -34,7 +34,7 @@ class Storage:
         """Return the options with which deltalake finds the store that pyarrow finds by the uri."""
         return store_options(self.root)
 
-    def place(self, folder: str) -> str:
+    def location(self, folder: str) -> str:
         """A folder below, as deltalake takes it."""
         if not is_uri(self.root):
             return f"{absolute(self.root)}/{folder}"

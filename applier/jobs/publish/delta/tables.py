@@ -47,8 +47,8 @@ def delta_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
     plain = Schema.from_arrow(pa.schema([pa.field(field.name, field.type)
                                          for field in stored_schema(definition, unsigned_bigint)]))
     columns = zip(plain.fields, definition.stored_columns, strict=True)
-    return Schema([Field(field.name, field.type, nullable=True, metadata=_metadata(column) | {_ORDINAL: place})
-                   for place, (field, column) in enumerate(columns, 1)])
+    return Schema([Field(field.name, field.type, nullable=True, metadata=_metadata(column) | {_ORDINAL: ordinal})
+                   for ordinal, (field, column) in enumerate(columns, 1)])
 
 
 def same_columns(one: Schema, other: Schema) -> bool:
@@ -112,35 +112,35 @@ class Commit:
 
 
 def known_table(storage: Storage, folder: str, lineage: str, name: str) -> Known | None:
-    """The table in a directory; None if there is none. Raises SnapshotError where it is not of this lineage, or
-    somebody else wrote to it."""
-    place, options = storage.place(folder), storage.options
+    """Return the table in a directory; None if there is none. Raises SnapshotError if it is not of this lineage, or
+    another writer changed it."""
+    location, options = storage.location(folder), storage.options
     try:
-        if not DeltaTable.is_deltatable(place, storage_options=options):
+        if not DeltaTable.is_deltatable(location, storage_options=options):
             return None
-        table = DeltaTable(place, storage_options=options)
+        table = DeltaTable(location, storage_options=options)
     except DeltaError as error:
-        raise SnapshotError(f"the table cannot be read: {_first_line(error)}", file=place, table=name,
+        raise SnapshotError(f"the table cannot be read: {_first_line(error)}", file=location, table=name,
                             hint=_LEAD_BACK) from error
     ours = table.transaction_version(_application(lineage))
     if ours is None:
-        raise SnapshotError("this directory contains a table that `applier publish` did not create", file=place,
+        raise SnapshotError("this directory contains a table that `applier publish` did not create", file=location,
                             table=name, hint="remove it, or choose another directory")
     files = _files(table)
     if ours != table.version():
-        before = _version(place, ours, options, name)
+        before = _version(location, ours, options, name)
         if _files(before) != files or not same_columns(before.schema(), table.schema()):
-            raise SnapshotError(f"another writer committed to this table after version {ours}", file=place, table=name,
-                                hint=_LEAD_BACK)
+            raise SnapshotError(f"another writer committed to this table after version {ours}", file=location,
+                                table=name, hint=_LEAD_BACK)
     return Known(table, files)
 
 
 def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, str]) -> None:
     """Make one commit of a table, whose new files exist already. Raises SnapshotError if another commit came first."""
-    place, options = storage.place(wanted.folder), storage.options
+    location, options = storage.location(wanted.folder), storage.options
     try:
         if wanted.known is None:
-            create_table_with_add_actions(place, wanted.schema, list(wanted.added), storage_options=options,
+            create_table_with_add_actions(location, wanted.schema, list(wanted.added), storage_options=options,
                                           configuration={FEED: "true"} if wanted.has_feed else None,
                                           commit_properties=_properties(0, lineage, about))
             return
@@ -148,9 +148,9 @@ def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, s
         if wanted.has_feed and not wanted.known.has_feed:
             if not announce_feed(join(storage.root, wanted.folder), table):
                 raise CommitFailedError(_TAKEN)
-            table = DeltaTable(place, storage_options=options)
+            table = DeltaTable(location, storage_options=options)
         if has_local_times(wanted.schema) and not has_local_times(wanted.known.schema):
-            table = _with_local_times(table, place, options)
+            table = _with_local_times(table, location, options)
         properties = _properties(table.version() + 1, lineage, about)
         if wanted.changes is not None:
             removed_sizes = {name: wanted.known.files[name] for name in wanted.removed}
@@ -166,17 +166,17 @@ def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, s
             table.create_write_transaction([*removed, *wanted.added], mode="append", schema=wanted.known.schema,
                                            commit_properties=properties)
     except CommitFailedError as error:
-        raise AnotherRun("somebody else writes to this table", file=place, hint="publish again") from error
+        raise AnotherRun("somebody else writes to this table", file=location, hint="publish again") from error
     except DeltaError as error:
-        raise SnapshotError(f"the table cannot be written: {_first_line(error)}", file=place) from error
+        raise SnapshotError(f"the table cannot be written: {_first_line(error)}", file=location) from error
 
 
-def _with_local_times(table: DeltaTable, place: str, options: dict[str, str]) -> DeltaTable:
+def _with_local_times(table: DeltaTable, location: str, options: dict[str, str]) -> DeltaTable:
     """The table, with the feature that columns of timestamp_ntz take: by a commit of its own, without data."""
     if "timestampNtz" in (table.protocol().writer_features or ()):
         return table
     table.alter.add_feature(TableFeatures.TimestampWithoutTimezone, allow_protocol_versions_increase=True)
-    return DeltaTable(place, storage_options=options)
+    return DeltaTable(location, storage_options=options)
 
 
 def _application(lineage: str) -> str:
@@ -194,12 +194,12 @@ def _files(table: DeltaTable) -> dict[str, int]:
     return dict(zip(actions.column("path").to_pylist(), actions.column("size_bytes").to_pylist(), strict=True))
 
 
-def _version(place: str, version: int, options: dict[str, str], name: str) -> DeltaTable:
+def _version(location: str, version: int, options: dict[str, str], name: str) -> DeltaTable:
     try:
-        return DeltaTable(place, version=version, storage_options=options)
+        return DeltaTable(location, version=version, storage_options=options)
     except DeltaError as error:
         raise SnapshotError(f"other commits follow version {version}, whose state cannot be read: {_first_line(error)}",
-                            file=place, table=name, hint=_LEAD_BACK) from error
+                            file=location, table=name, hint=_LEAD_BACK) from error
 
 
 def _first_line(error: DeltaError) -> str:

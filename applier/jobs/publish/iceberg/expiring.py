@@ -1,7 +1,7 @@
 """Which snapshots of a table, and which metadata files, are removed with the expired versions of the lake.
 
 A snapshot has files of the version that it was published at, and of the versions until the next snapshot. If all of
-these have expired, `applier expire` has removed files that it needs: nobody can read it any more. So the next change of
+these have expired, `applier expire` has removed files that it needs: it can no longer be read. So the next change of
 the table drops it, and commits read and write no more than the lake keeps. Snapshots that others have tagged or
 branched are kept.
 """
@@ -47,11 +47,11 @@ def _gone(table: Table, root_uri: str, lake: str) -> list[Snapshot]:
     known, (filesystem, root) = {one.snapshot_id: one for one in table.metadata.snapshots}, location.resolve(root_uri)
     order = [entry.snapshot_id for entry in table.metadata.snapshot_log if entry.snapshot_id in known]
     first = 0
-    for place, pair in enumerate(pairwise(order[:_AT_ONCE + 1]), 1):
+    for number, pair in enumerate(pairwise(order[:_AT_ONCE + 1]), 1):
         made, next_made = (_version(known[id_], lake) for id_ in pair)
         if made is None or next_made is None or lakes.is_complete(filesystem, root, max(made, next_made - 1)):
             break
-        first = place
+        first = number
     stays = {*order[first:], *(ref.snapshot_id for ref in table.metadata.refs.values())}
     return [known[id_] for id_ in dict.fromkeys(order[:first]) if id_ not in stays]
 

@@ -53,11 +53,11 @@ from applier.snapshot.table_entry import TableEntry
 _FIELD_ID = b"PARQUET:field_id"
 
 
-def place_of(uri: str, file: FileEntry) -> str:
+def location_of(uri: str, file: FileEntry) -> str:
     """Where a file of a snapshot is, as a catalog has it."""
     if is_uri(uri):
-        place, _ = divided(join(uri, file.path))
-        return place
+        location, _ = divided(join(uri, file.path))
+        return location
     return f"file://{join(absolute(uri), file.path)}"
 
 
@@ -72,18 +72,18 @@ def data_files(uri: str, files: Sequence[FileEntry], schema: Schema) -> list[Dat
         if found != expected or any(map(pa.types.is_duration, columns.types)):
             raise SnapshotError("this file was written by an older version; Iceberg cannot read it", file=path,
                                 hint="import or replay the table again, without this snapshot as the base")
-        return _data_file(place_of(uri, file), file, metadata, schema)
+        return _data_file(location_of(uri, file), file, metadata, schema)
 
     return from_footers(uri, files, made)
 
 
-def _data_file(place: str, file: FileEntry, metadata: pq.FileMetaData, schema: Schema) -> DataFile:
+def _data_file(location: str, file: FileEntry, metadata: pq.FileMetaData, schema: Schema) -> DataFile:
     sizes, lows, highs, nulls, counts = {}, {}, {}, {}, {}
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    for place_in, field in enumerate(schema.fields):
-        if metadata.schema.column(place_in).path != field.name:
+    for number, field in enumerate(schema.fields):
+        if metadata.schema.column(number).path != field.name:
             break  # from a list on, leaves have other numbers; a key's columns are not lists
-        chunks = [group.column(place_in) for group in groups]
+        chunks = [group.column(number) for group in groups]
         sizes[field.field_id] = sum(chunk.total_compressed_size for chunk in chunks)
         counts[field.field_id] = file.rows
         statistics = [chunk.statistics for chunk in chunks if chunk.is_stats_set]
@@ -95,7 +95,7 @@ def _data_file(place: str, file: FileEntry, metadata: pq.FileMetaData, schema: S
             lows[field.field_id] = _bound(field.field_type, min(part.min for part in statistics))
             highs[field.field_id] = _bound(field.field_type, max(part.max for part in statistics))
     return DataFile.from_args(
-        content=DataFileContent.DATA, file_path=place, file_format=FileFormat.PARQUET, partition=Record(),
+        content=DataFileContent.DATA, file_path=location, file_format=FileFormat.PARQUET, partition=Record(),
         record_count=file.rows, file_size_in_bytes=file.bytes, column_sizes=sizes, value_counts=counts,
         null_value_counts=nulls, nan_value_counts={}, lower_bounds=lows, upper_bounds=highs, split_offsets=None,
         sort_order_id=None, spec_id=0, equality_ids=None, key_metadata=None)
@@ -152,9 +152,9 @@ class _Planned:
 
 
 def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[list[PublishedTable], AtOnce]:
-    """Publish the tables of a snapshot, and say what happened to each, and what of it came at once. Raises
-    SnapshotError for a table of the catalog that somebody else made or wrote to, for files that its readers would not
-    take, and where the catalog changed meanwhile."""
+    """Publish the tables of a snapshot, and return what happened to each, and what changed at once. Raises
+    SnapshotError for a table of the catalog that another program made or wrote to, for files that its readers would
+    refuse, and if the catalog changed meanwhile."""
     known, others = _known_tables(catalog, snapshot.lineage)
     entries = [entry for entry in snapshot.tables if filter.wanted(entry.database, entry.name)]
     by_column = {field.field_id: table for table in known for field in table.schema().fields}
@@ -253,7 +253,7 @@ def _differing(table: Table, current: dict[str, DataFile], wanted: Sequence[File
         name = file.path.rpartition("/")[2]
         known = current.get(name)
         is_there = known is not None and (
-            known.file_path == place_of(uri, file) or table.io.new_input(known.file_path).exists())
+            known.file_path == location_of(uri, file) or table.io.new_input(known.file_path).exists())
         if is_there:
             names.add(name)
         else:

@@ -71,8 +71,8 @@ def _state(snapshot: Snapshot, name: str) -> State:
 def without_files(found: PublishedAsOf, tables: Iterable[Table]) -> PublishedAsOf:
     """Return the same without the tables whose former files were removed, with a note about each. The files that a
     table has now exist."""
-    by_place = {table.metadata_location: table for table in tables}
-    gone = {one.name for one in found.tables if _lacks_files(by_place[one.place], one.id)}
+    by_location = {table.metadata_location: table for table in tables}
+    gone = {one.name for one in found.tables if _lacks_files(by_location[one.place], one.id)}
     notes = [f"what {name} was there can no longer be read: files of then have expired" for name in sorted(gone)]
     return replace(found, tables=tuple(table for table in found.tables if table.name not in gone),
                    notes=(*found.notes, *notes))

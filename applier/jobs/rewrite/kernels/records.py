@@ -20,7 +20,7 @@ missing parts of its images in the file are in `n_fills` records at `fills`; `ne
 the `fill_turn`. `goes`: a filter drops it; `database` is the address of its database's new name (0: it keeps its
 name)."""
 
-FILL, _, fill_at = struct("what images lack", **dict.fromkeys(("place", "row", "at", "length"), np.int64))
+FILL, _, fill_at = struct("what images lack", **dict.fromkeys(("position", "row", "at", "length"), np.int64))
 """The missing parts of the images of a row change: the offset of its event in the file (of a compressed event, of the
 one that it is in), the row in the event; the address of it and its length. It is three bitmaps of columns and two
 images:

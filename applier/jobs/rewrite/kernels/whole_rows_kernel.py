@@ -131,7 +131,7 @@ def _first_fill(table, state):
         low, high = np.int64(0), table.n_fills
         while low < high:
             middle = (low + high) >> 1
-            if fill_at(table.fills, middle).place < state.position:
+            if fill_at(table.fills, middle).position < state.position:
                 low = middle + 1
             else:
                 high = middle
@@ -158,7 +158,7 @@ def _choose(at, stop, fill, before, after, json_bytes, table, n_columns, state):
         if fill + rows >= table.n_fills:
             return np.int64(0)
         known = fill_at(table.fills, fill + rows)
-        if known.place != state.position or known.row != rows:
+        if known.position != state.position or known.row != rows:
             return np.int64(0)
         known_bytes += known.length
         row = at

@@ -14,13 +14,13 @@ import numpy as np
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_bitmaps, table_id_at
 from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
-from applier.jobs.show.kernels.places_kernel import (
+from applier.jobs.show.kernels.walk_kernel import (
     PAYLOAD,
     find_event,
     leave_payload,
     pass_event,
-    place_after,
-    place_of,
+    position_after,
+    position_of,
 )
 from applier.jobs.show.kernels.walk_records import (
     AT_EVENT,
@@ -69,21 +69,21 @@ def choose(base, state_address):
             return Status.FULL
         start, stop = state.start, state.stop
         body, kind = start + state.header_bytes, np.int64(event_header(start).type)
-        place, after = place_of(state), place_after(base, state)
+        position, after = position_of(state), position_after(base, state)
         if kind == _FORMAT or kind == _STOP or kind == _ROTATE or kind == _PREVIOUS_GTIDS or kind == _GTID_LIST \
                 or kind == _CHECKPOINT:
             _begin(state)
             if kind == _FORMAT:
-                _add(state, place, after)
+                _add(state, position, after)
                 _keep(state)
         elif stop < body:
             return Status.NO_EVENT
         elif kind == _GTID or kind == _ANONYMOUS or kind == _GTID_TAGGED or kind == _MARIADB_GTID:
             _begin(state)  # its GTID is shown with any part of a group
-            _put_range(state.ranges_out, place, after)
+            _put_range(state.ranges_out, position, after)
             state.ranges_out += RANGE_BYTES
         elif kind == _ROWS_QUERY or kind == _ANNOTATE:
-            state.text_start = place
+            state.text_start = position
             state.text_end = after
         else:
             role = state.verdict
@@ -94,7 +94,7 @@ def choose(base, state_address):
                 return Status.NEED_VERDICT
             if role < 0:
                 return role
-            _take(state, role, place, after)
+            _take(state, role, position, after)
         pass_event(base, state)
 
 
@@ -136,18 +136,18 @@ def _keep(state):
 
 
 @inline
-def _take(state, role, place, after):
+def _take(state, role, position, after):
     if role == Role.CHOSEN:
         if state.text_start >= 0:
             _add(state, state.text_start, state.text_end)
             state.text_start = -1
-        _add(state, place, after)
-        if place >= state.choose_from:
+        _add(state, position, after)
+        if position >= state.choose_from:
             _keep(state)
         state.is_chosen = 1
     elif role == Role.FRAME or role == Role.FRAME_END:
-        _add(state, place, after)
-        if state.is_chosen and place >= state.choose_from:
+        _add(state, position, after)
+        if state.is_chosen and position >= state.choose_from:
             _keep(state)
         if role == Role.FRAME_END:
             _begin(state)

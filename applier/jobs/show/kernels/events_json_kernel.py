@@ -22,7 +22,7 @@ _QUERY_FIXED, _CONTEXT_AT = 13, 8
 
 
 @inline
-def put_place(out, base, state):
+def put_position(out, base, state):
     """{"pos":4,"end":99,"type":"WRITE_ROWS","within":2"""
     event = base + state.position
     out = put_unsigned(put_text(out, state, Text.POS), np.uint64(state.position))
@@ -61,7 +61,7 @@ def put_head(out, base, state):
     """Write the beginning of an event's object, before its fields:
     {"pos":1310,"end":1341,"type":"XID","timestamp":1795203941,"server_id":7, "fields":{"""
     event = state.start if state.inner != 0 else base + state.position
-    out = put_text(put_place(out, base, state), state, Text.JSON_TIME)
+    out = put_text(put_position(out, base, state), state, Text.JSON_TIME)
     out = put_text(put_unsigned(out, np.uint64(event_header(event).time)), state, Text.JSON_SERVER)
     return put_text(put_unsigned(out, np.uint64(event_header(event).server_id)), state, Text.FIELDS)
 

@@ -19,7 +19,6 @@ from applier.jobs.show.kernels.base64_kernel import put_event
 from applier.jobs.show.kernels.events_json_kernel import HEADER_BYTES, put_event_line, put_head
 from applier.jobs.show.kernels.fixed_texts import Text, put_text
 from applier.jobs.show.kernels.gtid_text_kernel import put_gtid, put_mariadb_gtid
-from applier.jobs.show.kernels.places_kernel import PAYLOAD, find_event, leave_payload, pass_event
 from applier.jobs.show.kernels.rows_event_text_kernel import put_rows_event
 from applier.jobs.show.kernels.statement_end_kernel import (
     ask_for_heads,
@@ -38,6 +37,7 @@ from applier.jobs.show.kernels.statements_text_kernel import (
     put_query,
     put_statement,
 )
+from applier.jobs.show.kernels.walk_kernel import PAYLOAD, find_event, leave_payload, pass_event
 from applier.jobs.show.kernels.walk_records import (
     AT_EVENT,
     AT_PAYLOAD_END,

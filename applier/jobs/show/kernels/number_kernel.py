@@ -21,8 +21,8 @@ _FLOAT, _DOUBLE = ir.FloatType(), ir.DoubleType()
 @inline
 def put_bits(out, value, width):
     """The lowest `width` bits of a uint64, the highest first."""
-    for place in range(width - 1, -1, -1):
-        out = put_byte(out, 48 + (np.int64(value >> np.uint64(place)) & 1))
+    for bit in range(width - 1, -1, -1):
+        out = put_byte(out, 48 + (np.int64(value >> np.uint64(bit)) & 1))
     return out
 
 
@@ -46,8 +46,8 @@ def _printf(layout: bytes, source: ir.Type) -> Any:
                 module, ir.FunctionType(_I32, [pointer, _I64, pointer], var_arg=True), "snprintf")
             number = builder.load(builder.inttoptr(arguments[2], source.as_pointer()), align=1)
             number = builder.fpext(number, _DOUBLE) if source is _FLOAT else number
-            place = builder.inttoptr(arguments[0], pointer)
-            length = builder.call(print_, [place, arguments[1], builder.bitcast(constant, pointer), number])
+            bit = builder.inttoptr(arguments[0], pointer)
+            length = builder.call(print_, [bit, arguments[1], builder.bitcast(constant, pointer), number])
             return builder.sext(length, _I64)
 
         return types.int64(types.int64, types.int64, types.int64), generate

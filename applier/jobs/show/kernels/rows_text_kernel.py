@@ -4,7 +4,7 @@
 import numpy as np
 
 from applier.binlog.rows.change_records import DELETE, INSERT, UPDATE
-from applier.jobs.show.kernels.events_json_kernel import put_place
+from applier.jobs.show.kernels.events_json_kernel import put_position
 from applier.jobs.show.kernels.fixed_texts import Text, put_text
 from applier.jobs.show.kernels.value_kernel import (
     JSON,
@@ -66,7 +66,7 @@ def put_rows(out, base, at, kind, table, state):
             return Status.FULL
         row = at
         state.diff = 0
-        to = put_place(out, base, state) if is_json else out
+        to = put_position(out, base, state) if is_json else out
         if is_empty and not is_json:
             out = put_text(copy_bytes(to, lines, length - _NO_SET), state, Text.NO_VALUES)
             state.n_rows += 1

@@ -214,8 +214,8 @@ def _put_fixed(out, at, kind, meta, width):
         if kind == BITS:
             out = put_bits(out, big_endian(at, width), (meta >> 8) * 8 + (meta & 255))
         else:
-            for place in range(width):
-                out = put_bits(out, np.uint64(load_u8(at + place)), 8)
+            for byte in range(width):
+                out = put_bits(out, np.uint64(load_u8(at + byte)), 8)
         return put_byte(out, _QUOTE)
     if kind == TIMESTAMP2:
         return _put_fraction(put_unsigned(out, big_endian(at, 4)), at + 4, meta)

@@ -112,7 +112,7 @@ STATE, state_at, _ = struct(
         # of the choice: the event's role if Python has said it, where the next range goes, where those end that are
         # chosen (the others wait for an event that is), where the first one is, and where their room ends; a
         # statement's text that waits for its table maps (-1: none); whether the transaction has had an event that is
-        # chosen; from which place on to choose
+        # chosen; from which position on to choose
         "verdict", "ranges_out", "chosen_end", "room", "room_end", "text_start", "text_end", "is_chosen",
         "choose_from"), np.int64),
     **dict.fromkeys(("context", "database", "title_more", "use", "micros", "settings", "instead"), SPAN),

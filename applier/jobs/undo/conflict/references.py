@@ -73,9 +73,9 @@ class _KeyChanges:
         codes = indices.fill_null(-1).to_numpy().astype(np.int64)
         own, asked, n = codes[:len(self)], codes[len(self):], len(self) + 1
         order = np.lexsort((np.arange(len(self)), own))
-        places = np.searchsorted(own[order] * n + order, asked * n + since)
-        found = order[np.minimum(places, len(self) - 1)]
-        return np.where((asked >= 0) & (places < len(self)) & (own[found] == asked), found, -1)
+        numbers = np.searchsorted(own[order] * n + order, asked * n + since)
+        found = order[np.minimum(numbers, len(self) - 1)]
+        return np.where((asked >= 0) & (numbers < len(self)) & (own[found] == asked), found, -1)
 
 
 class _Reference:

@@ -146,9 +146,9 @@ def _link(previous: np.ndarray, made: np.ndarray, makers: np.ndarray, used: np.n
     if not len(makers):
         return
     makers = makers[np.argsort(made[makers])]
-    places = np.minimum(np.searchsorted(made[makers], used[users]), len(makers) - 1)
-    found = made[makers[places]] == used[users]
-    previous[users[found]] = makers[places[found]]
+    found_at = np.minimum(np.searchsorted(made[makers], used[users]), len(makers) - 1)
+    found = made[makers[found_at]] == used[users]
+    previous[users[found]] = makers[found_at[found]]
 
 
 def _roots(previous: np.ndarray) -> np.ndarray:

@@ -113,7 +113,7 @@ class TracedTable:
     def position_of(self, version: int) -> str:
         """Return where the transaction with a commit version ends, as FILE:POS."""
         return next((f"{file.name}:{version - start}" for file in self._log.files.values()
-                     if 0 < version - (start := version_at(file.name, file.place, 0)) <= file.end), "?")
+                     if 0 < version - (start := version_at(file.name, file.number, 0)) <= file.end), "?")
 
     def read(self, units: np.ndarray, old: np.ndarray, new: np.ndarray,
              columns: Sequence[str]) -> Iterator[ReadSteps]:
@@ -130,7 +130,7 @@ class TracedTable:
             return
         self._grown[version] += int((made.new >= 0).sum() - (made.old >= 0).sum())
         groups = self._read.groups(self._file)
-        late, chosen = groups.versions(made.places) >= self._first_version, groups.are_wanted(made.places)
+        late, chosen = groups.versions(made.positions) >= self._first_version, groups.are_wanted(made.positions)
         if chosen.any() and version not in self._line:
             raise self._altered(self._log.versions[version])
         if (made.halves & made.by_foreign_keys).any():
@@ -140,7 +140,7 @@ class TracedTable:
         if version in self._line:
             moves = np.where(made.halves, self._batches << 32 | made.changes, -1)
             found = RowSteps(made.units + self._offsets[version], made.old, made.new,
-                             self.commits.of(groups, made.places), chosen, moves,
+                             self.commits.of(groups, made.positions), chosen, moves,
                              np.full(len(made), -1))
             if late.any():
                 self._parts[version].append(found.part(late))
@@ -196,13 +196,13 @@ class TracedTable:
         loss, next_one = self._losses[end], self._line.index(version) + 1
         commit, chosen = self._commit(end), self._is_wanted(end)
         for number, unit in enumerate(self._walks[version].units):
-            place, left = self._offsets[version] + number, unit.pointers_left
-            goes = self.are_lost(np.full(len(left), place), left, loss)
+            unit_number, left = self._offsets[version] + number, unit.pointers_left
+            goes = self.are_lost(np.full(len(left), unit_number), left, loss)
             n = int(goes.sum())
-            yield RowSteps(np.full(n, place), left[goes], np.full(n, -1), np.full(n, commit), np.full(n, chosen),
+            yield RowSteps(np.full(n, unit_number), left[goes], np.full(n, -1), np.full(n, commit), np.full(n, chosen),
                            np.full(n, -1), np.full(n, -1))
             if loss.part is not None:
-                self.carried.append(Carried(self._offsets[self._line[next_one]] + number, place, left[~goes]))
+                self.carried.append(Carried(self._offsets[self._line[next_one]] + number, unit_number, left[~goes]))
 
     def are_lost(self, units: np.ndarray, pointers: np.ndarray, loss: Loss) -> np.ndarray:
         """Which rows at pointers of units a statement would have taken away: bool[n]."""

@@ -33,7 +33,7 @@ from applier.sql.values import TEXT, Arguments, Function, Value, as_number, one,
 
 
 def _time(value: Value, session: Session) -> Value:
-    """A time, or what is read as one."""
+    """Return a value as a time."""
     if value.type.base == "time":
         return value
     if has_dates(value):
@@ -113,7 +113,7 @@ def _shown_time(micros: int, digits: int | None) -> str:
 
 def _times(micros: np.ndarray, is_null: np.ndarray, type_: ColumnType, session: Session, *, constant: bool,
            is_nothing: bool) -> Value:
-    """Times, of which those that are too long are NULL or the longest."""
+    """Return times, of which those that are too long are NULL or the longest."""
     most = LONGEST_TIME + (SECOND - 10**(6 - type_.fsp) if session.flavour == "mariadb" else 0)
     if is_nothing:
         is_null = is_null | (np.abs(micros) > most)
@@ -229,7 +229,7 @@ def _last_instant(session: Session) -> int:
 
 
 def _in_other_zone(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """CONVERT_TZ: times that no TIMESTAMP can be stay as they are."""
+    """CONVERT_TZ: times that a TIMESTAMP cannot have stay unchanged."""
     value, zones = local(arguments[0], session), [one(zone) for zone in arguments[1:]]
     if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values) or None in zones:
         raise NotComputable("CONVERT_TZ of a value that is not a date")

@@ -1,8 +1,7 @@
 """Functions that make a document from others: JSON_SET and the like, JSON_REMOVE, JSON_MERGE_PATCH.
 
-Each distinct set of arguments is computed once. MariaDB keeps the order of members, and numbers and text as they are
-written. Source: MySQL manual, "Functions That Modify JSON Values"; judged by MySQL 9.7 and MariaDB 10.5, 10.11 and
-11.8.
+Each distinct set of arguments is computed once. MariaDB keeps the order of members, and numbers and text as written.
+Source: MySQL manual, "Functions That Modify JSON Values"; judged by MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _Change = Callable[[Node, Path, Node], Node]
 
 
 def _of_parts(parts: list[Value], make: Callable[[list[Node]], Node | None], session: Session, n: int) -> Value:
-    """What `make` makes of documents, each row's; NULL where one of them is."""
+    """Apply `make` to the documents of each row; NULL if one of them is NULL."""
     constant = all(part.constant for part in parts)
     kind = Node if session.flavour == "mysql" else TextNode
     joined = pc.binary_join_element_wise(*together(parts, n), _BETWEEN)

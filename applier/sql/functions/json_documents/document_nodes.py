@@ -1,4 +1,4 @@
-"""Documents as trees of parts, which keep the text of each scalar as it is written."""
+"""Documents as trees of parts, which keep the text of each scalar as written."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _MOST_DEPTH = 100
 
 @dataclass(frozen=True)
 class Node:
-    """A part of a document: `kind` is "{", "[" or, for a scalar, "", with the text as it is written. An object's
-    members have names, an array's cells have none."""
+    """A part of a document: `kind` is "{", "[" or, for a scalar, "", with the text as written. An object's members have
+    names, an array's cells have none."""
 
     kind: str
     text: str = ""

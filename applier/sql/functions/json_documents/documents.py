@@ -1,7 +1,7 @@
 """Functions of JSON documents over whole columns, each distinct document once.
 
-MySQL's documents are canonical: their text is what `jsondiff.normalize` makes. MariaDB's are text, of which it keeps
-numbers and strings as they are written. Source: MySQL manual, "JSON Functions"; judged by both servers.
+MySQL's documents are canonical: their text is the result of `jsondiff.normalize`. MariaDB's are text, with numbers and
+strings as written. Source: MySQL manual, "JSON Functions"; judged by both servers.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType,
 
 
 def _read(read: Callable[[str], Any], session: Session) -> Callable[[str], Any]:
-    """What is read of a document; of a text that is none, NULL in MariaDB."""
+    """Return a function that reads a document; for a text that is not one, NULL in MariaDB."""
     def made(text: str) -> Any:
         return read(text) if session.flavour == "mysql" or is_document(text) else None
 
@@ -267,7 +267,7 @@ def _detailed(node: Node, _: list[Path]) -> str:
 
 
 def _detailed_lines(node: Node, indent: str) -> str:
-    """MariaDB's form of several lines: what has parts begins a line of its own."""
+    """Return MariaDB's form of several lines: a value with parts begins a line of its own."""
     if not node.kind or (node.kind == "[" and not node.parts):
         return node.written()
     within = indent + "    "
@@ -279,7 +279,7 @@ def _detailed_lines(node: Node, indent: str) -> str:
 
 
 def _queried(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """JSON_QUERY of MariaDB: the part that is an object or an array, as it is written in the document."""
+    """JSON_QUERY of MariaDB: the part that is an object or an array, as written in the document."""
     [path] = paths_of(arguments[1:]) or [Path()]
 
     def query(text: str) -> str | None:

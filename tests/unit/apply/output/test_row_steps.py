@@ -49,7 +49,7 @@ def read_all(unit, steps):
     read, sizes = [], []
     for window in StepReader([unit], ["row"]).read(steps):
         rows = [*window.values["row"].to_pylist(), NO_ROW]
-        read += zip(window.steps.places.tolist(), [rows[old] for old in window.before],
+        read += zip(window.steps.positions.tolist(), [rows[old] for old in window.before],
                     [rows[new] for new in window.after], strict=True)
         sizes.append((min(len(window.steps), len(rows) - 1), int(unit.sizes[rows[:-1]].sum())))
     return read, sizes
@@ -61,11 +61,11 @@ def test_all_steps_are_read_in_order(small_windows, of_rows, data):
     now, found, made = [NO_ROW] * 5, [], 0
     for number, (row, ends) in enumerate(of_rows):
         new = NO_ROW if ends and now[row] != NO_ROW else made
-        found.append((-1 - number, now[row], new))  # as foreign keys make them: places are those of the causes
+        found.append((-1 - number, now[row], new))  # as foreign keys make them: positions are those of the causes
         now[row], made = new, made + (new != NO_ROW)
     unit = Unit(data.draw(st.lists(st.sampled_from([1, 1000, 5000, CHUNK + 1]), min_size=made, max_size=made)), found)
-    places = np.arange(len(found))
-    steps = take_steps([unit], None, Causes(places, places.astype(np.int32), places << 8))
+    positions = np.arange(len(found))
+    steps = take_steps([unit], None, Causes(positions, positions.astype(np.int32), positions << 8))
     read, sizes = read_all(unit, steps)
     assert read == [(number, old, new) for number, (_, old, new) in enumerate(found)]
     assert all(n == 1 or size <= CHUNK for n, size in sizes)
@@ -75,21 +75,21 @@ def test_all_steps_are_read_in_order(small_windows, of_rows, data):
 
 def test_windows_have_about_so_many_bytes(small_windows):
     unit = Unit([400] * 2000, [(-1 - number, NO_ROW, number) for number in range(2000)])
-    places = np.arange(2000)
-    _, sizes = read_all(unit, take_steps([unit], None, Causes(places, places.astype(np.int32), places << 8)))
+    positions = np.arange(2000)
+    _, sizes = read_all(unit, take_steps([unit], None, Causes(positions, positions.astype(np.int32), positions << 8)))
     assert all(WINDOW / 2 < size <= WINDOW for _, size in sizes[1:-1])
 
 
 def test_steps_of_several_units_are_in_commit_order():
     """A row that moves is there before it is here."""
     class Batch:
-        places, rows, kinds = np.array([10, 20, 30]), np.array([0, 1, 2], np.int32), np.array([0, 1, 2])
-        seqs = places << 8
+        positions, rows, kinds = np.array([10, 20, 30]), np.array([0, 1, 2], np.int32), np.array([0, 1, 2])
+        seqs = positions << 8
 
     one = Unit([8] * 4, [(1, 0, NO_ROW), (2, 1, NO_ROW)])
     other = Unit([8] * 4, [(0, NO_ROW, 0), (1, NO_ROW, 1)])
     steps = take_steps([other, one], Batch, NO_CAUSES)
-    assert list(zip(steps.changes, steps.units, steps.places, steps.is_update, strict=True)) == [
+    assert list(zip(steps.changes, steps.units, steps.positions, steps.is_update, strict=True)) == [
         (0, 0, 10, False), (1, 1, 20, True), (1, 0, 20, True), (2, 1, 30, False)]
     assert steps.seqs.tolist() == [10 << 8, 20 << 8, 20 << 8, 30 << 8]
 

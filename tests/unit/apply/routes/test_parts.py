@@ -123,7 +123,7 @@ def put(place, n):
                     edges.append((file.tell(), payload.as_buffer().size))
                     file.write(payload.as_buffer())
     target = TableTarget(str(place / "written"), "d.t")
-    (place / "unit").write_bytes(pickle.dumps((dataclasses.replace(spec, place=target), edges)))
+    (place / "unit").write_bytes(pickle.dumps((dataclasses.replace(spec, target=target), edges)))
     return sum(size for _, size in edges)
 
 

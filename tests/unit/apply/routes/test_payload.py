@@ -79,7 +79,7 @@ def sent_by(table, events, picked=lambda n: np.arange(n), payload_bytes=1 << 20)
             pointer, length = batch.images[i], int(batch.image_lengths[i])
             image = None if pointer < 0 else ctypes.string_at(addresses_of(int(pointer)), length) or b"\0"
             present = () if image is None else read[0].layouts.known[layouts_of(pointer)].present
-            sent.append((int(batch.kinds[i]), int(batch.places[i]), image, present))
+            sent.append((int(batch.kinds[i]), int(batch.positions[i]), image, present))
 
     reader = ChangeReader(file, bind, checksum=False)
     reader.walk(4, file.size)
@@ -112,7 +112,7 @@ def test_what_goes_in_comes_out(table, data):
     found = []
     for batch in arrived(table, payloads, layouts, data.draw(st.sampled_from((1, 5, 8192)))):
         assert batch.file.uri == "binlog.000001"
-        for kind, place, pointer in zip(batch.kinds, batch.places, batch.images, strict=True):
+        for kind, place, pointer in zip(batch.kinds, batch.positions, batch.images, strict=True):
             image, present = None, ()
             if pointer >= 0:
                 at = addresses_of(int(pointer))

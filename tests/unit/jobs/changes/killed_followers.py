@@ -2,7 +2,7 @@
 state, while the archive grows in steps that end anywhere and files are purged: each change is in what was written once,
 in the order of commits.
 
-As `python -m tests.unit.jobs.changes.killed_followers COUNT`: at so many random calls, on logs of MySQL and MariaDB
+As `python -m tests.unit.jobs.changes.killed_followers COUNT`: at this many random calls, on logs of MySQL and MariaDB
 with XA transactions, DDL and rotations. Prints how often.
 """
 
@@ -89,7 +89,7 @@ def followers(folder: Path, case: str) -> Iterator[Followers]:
 
 
 def main(count: int) -> None:
-    """Kill so many followers."""
+    """Kill this many followers."""
     chance, killed = random.Random(count), 0
     for case in CASES:
         with tempfile.TemporaryDirectory(prefix="killed-followers-") as folder, followers(Path(folder), case) as runs:

@@ -90,7 +90,7 @@ def test_parts_of_one_file_are_told_apart_by_places():
 def origins(name, **options):
     """Of the versions of tx.a that began in binlog.000003: by their places."""
     history = row_history(ChangeLog(ChangesOptions(tuple(map(str, Case(name).binlogs)), complete=True, **options)),
-                          ("tx", "a"), places=True)
+                          ("tx", "a"), positions=True)
     rows = pa.Table.from_batches(history.batches(), history.schema).to_pylist()
     places = {(row["_from_file"], row["_from_pos"]) for row in rows if row["_from_file"] == "binlog.000003"}
     return {place: history.origins.of(*place) for place in places}

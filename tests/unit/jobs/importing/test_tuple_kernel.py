@@ -78,7 +78,7 @@ def test_backslashes_that_do_not_escape():
     (b"(1,'2", kernels.Status.NEEDS_MORE),
 ])
 def test_what_it_cannot_go_on_from(text, code):
-    """Rows before it are read; the place is the one to continue from, or of what is wrong."""
+    """Rows before it are read; the place is the one to continue from, or of the fault."""
     assert parsed(text, 2)[0] == code
 
 

@@ -1,7 +1,7 @@
 """Unique keys over generated columns that images lack, or the log: duplicates in them are found as on a replica.
 
 What a MySQL 9.7 did with these logs: every kind of column, and both kinds of images, gave the same, since the engine
-makes a generated column of the row that is there then (DEF-R2).
+makes a generated column of the row of that time (DEF-R2).
 """
 
 import random

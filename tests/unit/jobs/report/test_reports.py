@@ -28,7 +28,7 @@ WITHOUT_END_TAG = {"meta", "br", "img", "link", "rect"}
 
 @pytest.fixture(scope="module")
 def recovered(tmp_path_factory):
-    """A snapshot of a run in idempotent mode: 150 inserts of rows that are there, 2 updates, 1 delete of no row; and of
+    """A snapshot of a run in idempotent mode: 150 inserts of existing rows, 2 updates, 1 delete of no row; and of
     a table without a usable key, with a name that means something to HTML."""
     folder = tmp_path_factory.mktemp("recovered")
     with new_log(folder) as log:

@@ -33,7 +33,7 @@ ROOM = printing.FIRST_BYTES
 
 
 def printed(mapped: MappedFile, form: str = "text", room: int = ROOM) -> tuple[bytes, ArchiveError | None]:
-    """What is printed of a file, with room for so many bytes at first; and the error at its end."""
+    """What is printed of a file, with room for this many bytes at first; and the error at its end."""
     parts: list[bytes] = []
     before, printing.FIRST_BYTES = printing.FIRST_BYTES, room
     try:
@@ -51,7 +51,7 @@ def assert_the_same(mapped: MappedFile, room: int = 4096) -> bool:
     (text, error), (lines, reason) = printed(mapped), printed(mapped, "json")
     for form, (whole, end) in (("text", (text, error)), ("json", (lines, reason))):
         cut, cut_end = printed(mapped, form, room)
-        is_same = cut == whole  # no diff of so many bytes
+        is_same = cut == whole  # no diff of this many bytes
         assert is_same and repr(cut_end) == repr(end)
     assert (error and (error.position, error.message)) == (reason and (reason.position, reason.message))
     assert rows_of_text(text) == rows_of_json(lines)

@@ -2,9 +2,8 @@
 Iceberg or in Delta's tables: whichever it is, versions are complete or absent, no format is ahead of the lake, and
 another sync reaches the end.
 
-As `python -m tests.unit.jobs.sync.killed_syncs COUNT`: at so many calls, spread evenly over those of a sync of several
-rounds with DDL, each in a lake of its own. Prints at which.
-"""
+As `python -m tests.unit.jobs.sync.killed_syncs COUNT`: at this many calls, spread evenly over those of a sync of
+several rounds with DDL, each in a lake of its own. Prints at which. """
 
 import contextlib
 import shutil
@@ -127,7 +126,7 @@ def kills(folder: Path) -> Iterator[Kills]:
 
 
 def main(count: int) -> None:
-    """Kill so many syncs."""
+    """Kill this many syncs."""
     with tempfile.TemporaryDirectory(prefix="killed-syncs-") as folder, kills(Path(folder)) as killing:
         calls = killing.run(0)
         killing.check(is_killed=False)

@@ -24,19 +24,19 @@ _LEAST_EVENT = 19
 
 
 @inline
-def place_of(state):
+def position_of(state):
     """Return the position of the current event, with its number in a payload."""
     number = state.inner_number + 1 if state.inner else np.int64(0)
     return state.position << INNER_BITS | number
 
 
 @inline
-def place_after(base, state):
+def position_after(base, state):
     """Return the position of the end of the event's range: for a payload itself, that before its events."""
-    place = place_of(state)
+    position = position_of(state)
     if state.inner or event_header(base + state.position).type == PAYLOAD:
-        return place + 1
-    return place + (state.size << INNER_BITS)
+        return position + 1
+    return position + (state.size << INNER_BITS)
 
 
 @inline
@@ -46,7 +46,7 @@ def find_event(base, state):
         status = _look(base, state)
         if status != AT_EVENT:
             return status
-        if state.range < state.ranges_end and range_view(state.range).start <= place_of(state):
+        if state.range < state.ranges_end and range_view(state.range).start <= position_of(state):
             return AT_EVENT
         pass_event(base, state)
 
@@ -54,9 +54,9 @@ def find_event(base, state):
 @inline
 def _look(base, state):
     """Find the event at the walk's position, or at the next range's start."""
-    inner, place, last = state.inner, place_of(state), state.ranges_end
+    inner, position, last = state.inner, position_of(state), state.ranges_end
     range_ = state.range
-    while range_ < last and range_view(range_).end <= place:
+    while range_ < last and range_view(range_).end <= position:
         range_ += RANGE_BYTES
     state.range = range_
     if inner == 0:
