@@ -11,6 +11,7 @@ from applier.api.calls.arguments import (
     PathLike,
     Paths,
     Place,
+    Server,
     Time,
     Watcher,
     keys_of_rows,
@@ -26,7 +27,7 @@ from applier.api.streams import Stream
 from applier.io.encryption.keys import Keys
 from applier.options import ChangesOptions
 from applier.options.verbs import HISTORY
-from applier.schema.table_filter import one_table
+from applier.schema.table_filter import TableFilter, one_table
 
 if TYPE_CHECKING:
     from applier.jobs.history.job import RowHistory
@@ -95,6 +96,8 @@ def history(
     key: Key | list[Key] | None = None,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
+    server: str | Server | None = None,
+    defaults_file: PathLike | None = None,
     stop: Place | Time | None = None,
     thread_ids: Iterable[int] = (),
     define_from_log: bool = False,
@@ -126,9 +129,10 @@ def history(
 
     Raises ApplierError as `changes` does for complete changes.
     """
-    from applier.jobs.changes.job import ChangeLog
+    from applier.api.calls.change_logs import opened
     from applier.jobs.history.job import row_history
 
-    log = ChangeLog(options_of(ChangesOptions, HISTORY, locals(), complete=True), watcher(progress))
-    return History(row_history(log, one_table(table), None if columns is None else tuple(columns), keys_of_rows(key),
-                               origins=origins, statements=statements))
+    options, name = options_of(ChangesOptions, HISTORY, locals(), complete=True), one_table(table)
+    with opened(options, server, defaults_file, TableFilter((name,)), watcher(progress)) as log:
+        return History(row_history(log, name, None if columns is None else tuple(columns), keys_of_rows(key),
+                                   statements=statements))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Literal, Unpack
 
-from applier.api.calls.arguments import KeyNames, PathLike, Paths, Place, Tables, Time, Watcher, watcher
+from applier.api.calls.arguments import KeyNames, PathLike, Paths, Place, Server, Tables, Time, Watcher, watcher
+from applier.api.calls.change_logs import opened
 from applier.api.calls.job_options import bounds, options_of
 from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
+from applier.errors import UsageError
 from applier.io.encryption.keys import Keys
 from applier.jobs.undo.result import Undone
 from applier.options import ChangesOptions, UndoOptions
@@ -31,6 +34,8 @@ def undo(
     where: str | None = None,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
+    server: str | Server | None = None,
+    defaults_file: PathLike | None = None,
     until: Place | Time | None = None,
     format: Literal["sql", "binlog"] = "sql",
     on_conflict: Literal["refuse", "skip", "columns", "force"] = "refuse",
@@ -60,5 +65,9 @@ def undo(
 
     given = locals()
     whole = dict.fromkeys(("gtids", "start", "stop", "thread_ids"))
-    log = options_of(ChangesOptions, UNDO, given | whole, complete=True, **bounds(STOP.of(name="stop"), until))
-    return job.undo(options_of(UndoOptions, UNDO, given, changes=log), watcher(progress))
+    whole_log = options_of(ChangesOptions, UNDO, given | whole, complete=True, **bounds(STOP.of(name="stop"), until))
+    options, watch = options_of(UndoOptions, UNDO, given, changes=whole_log), watcher(progress)
+    if os.path.exists(options.output):
+        raise UsageError("the output already exists", file=options.output, hint="name a file that does not exist")
+    with opened(options.changes, server, defaults_file, options.filter, watch) as log:
+        return job.undo(options, log, watch)

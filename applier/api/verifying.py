@@ -27,6 +27,7 @@ from applier.api.calls.public import public
 from applier.api.changes import changes
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
+from applier.binlog.outline.stop import StopNotReached
 from applier.errors import ApplierError, UsageError
 from applier.io.encryption.keys import Keys
 from applier.jobs.verify import statements
@@ -35,15 +36,12 @@ from applier.jobs.verify.result import DifferentTable, ServerComparison
 from applier.option_texts import parse_rewrites
 from applier.options.option import ADVANCED, READ
 from applier.options.verbs import REPLAY, VERIFY, VERIFY_SQL
-from applier.plan.stops.stop_position import StopNotReached
 from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
 
 if TYPE_CHECKING:
     from applier.jobs.verify.server import ServerPosition
 
-_ATTEMPTS, _SECONDS_BETWEEN = 10, 1.0
-"""How often, and at which interval, a growing archive is read again until it reaches the server's position."""
 _KEPT_OPTIONS = ["tables", "ignore_tables", *(option.name for option in REPLAY.options if option.recorded
                                               and option.group in (ADVANCED, READ))]
 """Options that apply to any replay of a log, not only to one up to a position."""
@@ -141,14 +139,14 @@ def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, filter: Tabl
           position: ServerPosition) -> manifest.Snapshot:
     """Replay the compared tables up to the server's position, which the archive may not have reached yet.
     Raises UsageError if the archive does not lead there."""
-    from applier.jobs.verify.live import is_at
+    from applier.jobs.verify.live import ATTEMPTS, SECONDS_BETWEEN, is_at
 
     by_gtid = position.gtid_set and snapshot.position.gtid_set
     stop: Place = position.gtid_set if by_gtid else (position.file, position.offset)
     led, options = snapshot, _as_it_was_made(snapshot, filter)
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         if attempt:
-            time.sleep(_SECONDS_BETWEEN)
+            time.sleep(SECONDS_BETWEEN)
         try:
             made = replay(binlogs, f"{folder}/{attempt}", base=led.uri, stop=stop, progress=progress, **options)
         except StopNotReached as error:

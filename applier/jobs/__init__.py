@@ -3,5 +3,5 @@
 __all__ = [
     "archive", "change_files", "changes", "compare", "diff", "doctor", "explain", "exporting", "guarded_sql",
     "history", "importing", "json_lines", "lake", "on_engine", "publish", "replay", "report", "rewrite", "server",
-    "show", "spark_source", "summary", "sync", "undo", "verify", "views",
+    "server_state", "show", "spark_source", "summary", "sync", "undo", "verify", "views",
 ]

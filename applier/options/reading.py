@@ -90,6 +90,11 @@ SERVER_TO_COMPARE = Option(
     "server", kinds.SERVER, COMPARE, "Compare it with this server, mysql://USER@HOST:PORT or "
     "mysql://USER@?socket=/PATH, while it is written to. The password is in MYSQL_PWD of the environment or in "
     "--defaults-file.", first=True)
+SERVER_OF_LOG = SERVER_TO_COMPARE.of(
+    "Read the tables' definitions from this server, mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, instead of "
+    "--schema, and, for images that are not whole (MINIMAL, NOBLOB), the values of columns that no change assigned. "
+    "The log is read up to the server's position, which the archive has to reach. The password is in MYSQL_PWD of the "
+    "environment or in --defaults-file.", group=READ, first=False)
 REPAIR = Option(
     "repair", kinds.PATH, COMPARE, "With --server: write statements that make the server's rows those of the "
     "snapshot, only where they differ, in one transaction that fails if a row has changed meanwhile.", first=True,

@@ -135,6 +135,7 @@ HISTORY = Verb(
                            "omits changes without the key; others are not kept in memory if one key finds all "
                            "rows."),
     reading.BASE.of("A snapshot to begin with: its rows are the first versions."), reading.SCHEMA_WITH_ROWS,
+    reading.SERVER_OF_LOG, reading.DEFAULTS_FILE.of(group=READ),
     choosing.STOP,
     choosing.THREAD_IDS.of("Only versions that transactions of these threads began or ended (CONNECTION_ID()). "
                            "MariaDB before 11.5 does not log which thread changed rows."),
@@ -153,7 +154,8 @@ UNDO = Verb(
     choosing.FIRST_TO_UNDO, choosing.LAST_TO_UNDO, choosing.THREAD_IDS, *_TABLES,
     choosing.WHERE.of("Only rows for which this is true, before or after the transactions, as in \"category = "
                       "'audio' AND price = 0.01\": SQL on a table's columns.", value="EXPRESSION"),
-    reading.BASE.of("Begin with this snapshot, from before them."), reading.SCHEMA_WITH_ROWS, choosing.UNTIL,
+    reading.BASE.of("Begin with this snapshot, from before them."), reading.SCHEMA_WITH_ROWS,
+    reading.SERVER_OF_LOG, reading.DEFAULTS_FILE.of(group=READ), choosing.UNTIL,
     making.UNDO_FORMAT, making.JSON, running.ON_CONFLICT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE,
     reading.KEYS_OF_LOGS, running.PROGRESS)
 

@@ -2,13 +2,15 @@
 
     python -m tests.live.mistakes mysql://root@127.0.0.1:3306[+ROOT] mysql://root@127.0.0.1:3307[+ROOT] \
         --client "mysql -h 127.0.0.1 -P 3306 -u root" [--binlog "mysqlbinlog --skip-gtids"] [--only NAME]
+        [--by-server]
 
 ROOT is the root of the files of a server in a chroot. On both servers the same tables and rows are made, and the same
 transactions run before and after the mistake; the archive that is read begins after the rows were made. What is made of
 it (SQL, or with --binlog events, which this program makes SQL of) runs by the client; then both servers have to hold
 the same tables and rows. Both are used by nobody else, and the binlogs of the first are reset.
 
-Without a base: rows are known from the log's before-images, and definitions from a file. With one: what DDL dropped,
+Without a base: rows are known from the log's before-images, and definitions from a file, or with --by-server from the
+server. With one: what DDL dropped,
 and on MariaDB what foreign keys deleted outside the log, is known from a snapshot of the time at which the archive
 begins.
 """
@@ -44,6 +46,7 @@ CREATE TABLE prices (sku CHAR(8) PRIMARY KEY, price DECIMAL(10,2), changed DATE,
 CREATE TABLE log (at DATETIME, what VARCHAR(30));
 """
 _ROWS = 300
+BASE, SERVER, FILE = "with a base", "by the log and the server", "by the log alone"
 
 
 @dataclass(frozen=True)
@@ -59,15 +62,19 @@ class Mistake:
 class Case:
     """One mistake on one server: its archive, and what is known."""
 
-    def __init__(self, server: LiveServer, folder: Path, with_base: bool) -> None:
-        self.server, self.folder, self.with_base = server, folder, with_base
+    def __init__(self, server: LiveServer, folder: Path, source: str) -> None:
+        self.server, self.folder, self.source = server, folder, source
         self.archive, self.gtids, self.thread = folder / "archive", "", 0
         self.base: str | None = None
         self.events = False
 
     def sources(self) -> dict[str, str]:
         """Where definitions and rows of before the archive come from."""
-        return {"base": self.base} if self.with_base and self.base else {"schema": str(self.folder / "schema.sql")}
+        if self.source == BASE and self.base:
+            return {"base": self.base}
+        if self.source == SERVER:
+            return {"server": self.server.place.geturl()}
+        return {"schema": str(self.folder / "schema.sql")}
 
     def undo(self, **chosen: object) -> bytes:
         """What `undo` writes."""
@@ -168,13 +175,13 @@ def _since(server: LiveServer, before: str) -> str:
 
 
 def take_back(mistake: Mistake, servers: tuple[LiveServer, LiveServer], client: list[str], binlog: list[str],
-              with_base: bool) -> str:
+              source: str) -> str:
     """Make it, take it back, and compare."""
     first, second = servers
     flavour = first.flavour
     first.run("RESET BINARY LOGS AND GTIDS" if flavour == "mysql" else "RESET MASTER")
     with tempfile.TemporaryDirectory() as name:
-        case = Case(first, Path(name), with_base)
+        case = Case(first, Path(name), source)
         case.events = bool(binlog)
         for server in servers:
             connection = server.connect()
@@ -190,7 +197,7 @@ def take_back(mistake: Mistake, servers: tuple[LiveServer, LiveServer], client: 
                 schema.write(f"USE shop;\n{text};\n")
             schema.write("USE other;\n" + second.run("SHOW CREATE TABLE other.log")[0][1] + ";\n")
         earlier = first.new_log()
-        if with_base:
+        if source == BASE:
             case.base = f"{case.folder}/base"
             applier.replay(str(earlier), case.base)
         _do(mistake, servers, case)
@@ -240,15 +247,16 @@ def main() -> None:
     parser.add_argument("--client", required=True, help="a client's command that reaches the first server")
     parser.add_argument("--binlog", default="", help="take back by events, which this program makes statements of")
     parser.add_argument("--only", help="a mistake's name")
+    parser.add_argument("--by-server", action="store_true", help="without a base, definitions are those of the server")
     given = parser.parse_args()
     servers = LiveServer(given.server), LiveServer(given.second)
     for mistake in MISTAKES:
-        for with_base in (False, True):
+        for source in (SERVER if given.by_server else FILE, BASE):
             if (given.only or mistake.name) != mistake.name or not (
-                    with_base or servers[0].flavour in mistake.by_log_alone):
+                    source == BASE or servers[0].flavour in mistake.by_log_alone):
                 continue
-            size = take_back(mistake, servers, shlex.split(given.client), shlex.split(given.binlog), with_base)
-            print(f"{mistake.name}, {'with a base' if with_base else 'by the log alone'}: equal ({size})", flush=True)
+            size = take_back(mistake, servers, shlex.split(given.client), shlex.split(given.binlog), source)
+            print(f"{mistake.name}, {source}: equal ({size})", flush=True)
 
 
 if __name__ == "__main__":

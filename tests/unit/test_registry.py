@@ -26,8 +26,9 @@ JOBS = {
     "summary": (SummaryOptions, {"html"}), "explain": (ExplainOptions, set()),
     "changes": ((ChangesOptions, ChangeFilesOptions), {"table", "follow", "state", "every", "until_now", "batch_bytes",
                                                        "source", "defaults_file"}),
-    "history": ((ChangesOptions, HistoryFilesOptions), {"table", "columns", "keys", "statements", "origins"}),
-    "undo": ((ChangesOptions, UndoOptions), {"until"}),
+    "history": ((ChangesOptions, HistoryFilesOptions), {"table", "columns", "keys", "statements", "origins", "server",
+                                                        "defaults_file"}),
+    "undo": ((ChangesOptions, UndoOptions), {"until", "server", "defaults_file"}),
     "sync": (ReplayOptions, {"every", "iceberg", "delta", "change_data", "warehouse", "keep", "until_now",
                              "json_log", "ending"})}
 """The options of jobs, and what verbs take that these have not: it is for the verb itself, or another value of it."""

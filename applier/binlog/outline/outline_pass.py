@@ -21,8 +21,8 @@ from applier.binlog.outline.outline import (
 )
 from applier.binlog.outline.outline_notes import add_recorded
 from applier.binlog.outline.outlined_file import OutlinedFile
-from applier.binlog.outline.stop import StopCondition
-from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError, UsageError
+from applier.binlog.outline.stop import StopCondition, StopNotReached
+from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError
 from applier.io.relayed import begins_late, relayed_in
 
 _FIRST_ROOM = 256
@@ -63,7 +63,7 @@ def outline_file(
     `relevance` tells which statements are kept, `leaving_out` which groups are excluded. A file that ends within an
     event or a group is `torn`; the archive decides whether it may be. Raises ArchiveError with file and position for
     corrupt events (1610), and if no group starts there, or the file is not the known one (1236), EncryptedBinlog, and
-    UsageError for a stop position past the file's end.
+    StopNotReached for a stop position past the file's end.
     """
     try:
         outlining = OutlinePass(uri, stop or StopCondition(), split_bytes, sample_bytes=sample_bytes,
@@ -99,7 +99,7 @@ class OutlinePass(OutlinedFile):
             before, begin = self._before(start, known), start
         offset = self.stop.offset_in(self.name)
         if offset is not None and offset > size:
-            raise UsageError(f"the stop position {offset} is past the end of {self.name}, which has {size} bytes")
+            raise StopNotReached(f"the stop position {offset} is past the end of {self.name}, which has {size} bytes")
         limit = size if offset is None else max(offset, begin)
         missing = self.stop.gtid_set.subtract(self.previous_gtids.union(before)) if self.stop.gtid_set else None
         if missing is not None and not missing:

@@ -3,6 +3,11 @@
 from dataclasses import dataclass
 
 from applier.binlog.events.gtid import GtidSet
+from applier.errors import UsageError
+
+
+class StopNotReached(UsageError):
+    """The log ends before the place to stop at; it may yet get there, if it grows."""
 
 
 @dataclass(frozen=True)

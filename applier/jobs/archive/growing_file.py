@@ -19,6 +19,7 @@ from applier.binlog.events.format import (
     HEADER_LENGTH,
     IN_USE_FLAG,
     MAGIC,
+    EventType,
     FormatDescription,
     check_checksum,
     parse_format_description,
@@ -111,6 +112,20 @@ def head_of(path: str) -> bytes:
     data = bytearray(b"".join(events))
     data[_FLAGS_AT] &= ~IN_USE_FLAG
     return bytes(data)
+
+
+def says_that_it_ends(path: str, following: str) -> bool:
+    """True if a file's last event says that this file follows, or that the server was stopped; a server that crashed
+    did not write one."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        for kind, length in ((EventType.ROTATE, HEADER_LENGTH + 8 + len(following)), (EventType.STOP, HEADER_LENGTH)):
+            for event_size in (length, length + CHECKSUM_LENGTH):
+                file.seek(max(0, size - event_size))
+                header = file.read(HEADER_LENGTH)
+                if len(header) == HEADER_LENGTH and (header[4], HEADER.unpack(header)[3]) == (kind, event_size):
+                    return True
+    return False
 
 
 def _description(data: memoryview) -> FormatDescription | None:

@@ -21,7 +21,7 @@ from applier.io.progress import Progress
 from applier.io.resolver import join
 from applier.jobs.archive.dump_stream import ConnectionLost, DumpStream, EndOfLog, FileBegins, Run
 from applier.jobs.archive.figures import outcome
-from applier.jobs.archive.growing_file import GrowingFile, head_of, whole_part
+from applier.jobs.archive.growing_file import GrowingFile, head_of, says_that_it_ends, whole_part
 from applier.jobs.archive.output import PRIVATE, Access, Output
 from applier.jobs.archive.result import Archived
 from applier.jobs.archive.source import FIRST, SILENT_SECONDS, WAIT_SECONDS, Source, TornFile
@@ -33,6 +33,9 @@ from applier.jobs.telemetry.run import telemetry
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _MOST_LOSSES = 8
 """Connections in a row that bring nothing new, after which a run that does not wait for more gives up: a minute."""
+IDLE_HEARTBEATS = 12
+"""In a row, after which the last file is compared with the server's again: one that was reset does not say so, and
+sends nothing of its new log. About a minute."""
 _LARGEST_POSITION = 0xFFFFFFFF
 """The limit of COM_BINLOG_DUMP; the existing part of a larger file is received again and skipped."""
 
@@ -85,6 +88,7 @@ class _Archiving:
         self._source = Source(options.address, waits=options.waits, stopped=stopped)
         self._file: GrowingFile | None = None
         self._last: tuple[str, int] = ("", 0)
+        self._compared: tuple[str, int] | None = None  # up to where the last file is known to be the server's
         self._names: set[str] = set()
         self._first_event, self._first_name, self._passed_over = b"", "", 0
         self._complete = self._events = self._bytes = 0
@@ -159,7 +163,7 @@ class _Archiving:
         self._output.note_source(self._source.server_uuid)
         os.truncate(path, size)
         self._file = GrowingFile(path, size)
-        self._last = name, size
+        self._last = self._compared = name, size
         is_too_far = size > _LARGEST_POSITION
         self._passed_over = size - FIRST if is_too_far else 0
         return self._source.dump(name, FIRST if is_too_far else size)
@@ -180,6 +184,10 @@ class _Archiving:
             except TornFile as torn:
                 stream = self._after_crash(stream.name, torn)
                 continue
+            is_idle = found is None and self._options.waits and stream.heartbeats >= IDLE_HEARTBEATS
+            if is_idle and self._last[1] <= _LARGEST_POSITION:
+                stream = self._begin()
+                continue
             match found:
                 case Run(data, events) if self._passed_over:
                     rest = data[self._passed_over:]
@@ -188,7 +196,8 @@ class _Archiving:
                         self._write(stream.name, rest, events)
                 case Run(data, events):
                     self._write(stream.name, data, events)
-                case FileBegins():
+                case FileBegins(following):
+                    self._check_that_it_ends(following)
                     self._complete_file()
                 case EndOfLog() if self._options.waits:  # servers that are shut down say so
                     raise ConnectionLost("the server has ended its log")
@@ -206,6 +215,15 @@ class _Archiving:
                         self._file.sync()
                     if silent >= SILENT_SECONDS:
                         raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
+
+    def _check_that_it_ends(self, following: str) -> None:
+        """Raise ConnectionLost where the server begins another file, and the one that is written does not say so: after
+        a crash, or because the log was reset, which shows when this file is compared with the server's again."""
+        if self._file is None or self._last == self._compared:
+            return
+        self._file.sync()
+        if not says_that_it_ends(self._file.path, following):
+            raise ConnectionLost(f"the server begins {following}, and {self._file.name} does not say so")
 
     def _after_crash(self, name: str, torn: TornFile) -> DumpStream:
         """The files after one that a crash of the server has cut within an event, which is in no transaction. Raises

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -17,10 +17,12 @@ import pyarrow as pa
 
 from applier.apply.tasks import ApplyTask, ApplyTasks
 from applier.binlog.archive.archive import open_archive
+from applier.binlog.outline.outline import check_that_they_are_old
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
 from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UnsupportedEvent
 from applier.io.progress import Progress, Silent
+from applier.io.relayed import relayed_in
 from applier.io.resolver import read_text
 from applier.jobs.changes.change_feed import ChangeFeed
 from applier.jobs.changes.checkpoint import checkpoint, up_to
@@ -36,7 +38,7 @@ from applier.jobs.changes.statements import statements_below_the_log
 from applier.jobs.changes.stored import StoredAs
 from applier.jobs.changes.wanted import index_in, may_be_wanted, notes_on_choice, wanted_groups
 from applier.jobs.changes.whole.base_from_log import base_from_log
-from applier.jobs.changes.whole.first_images import Unknown, first_images
+from applier.jobs.changes.whole.first_images import RowsAtTheEnd, Unknown, first_images
 from applier.jobs.changes.whole.related_tables import (
     closure,
     only,
@@ -53,7 +55,7 @@ from applier.options import ChangesOptions, ReplayOptions
 from applier.plan.cascades import Cascades, cascades_of
 from applier.plan.log import read_history
 from applier.plan.planned import PlannedVersion
-from applier.plan.span import Wanted
+from applier.plan.span import LogSpan, Wanted
 from applier.plan.tasks import core_seconds, log_segments, walking_tasks
 from applier.plan.units import NO_CASCADES, NOT_CHOSEN, changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables
@@ -96,6 +98,8 @@ class ChangeLog:
             options = replace(options, schema=None)
         self._options, self._replaying, self.progress = options, replaying, progress
         self._base = base
+        self._definitions = None if options.schema is None else read_text(options.schema)
+        self._at_end: RowsAtTheEnd | None = None
         self._folder: TemporaryDirectory[str] | None = None  # of a base that was made of the log
         outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, most_bytes, progress, note,
                               None if replaying is None else leaving_out(replaying), reapply=not options.complete,
@@ -125,6 +129,13 @@ class ChangeLog:
     def ends_at(self) -> BinlogPosition:
         """Where it ends."""
         return self._span.end_position(self._base)
+
+    def check_that_its_end_is_old(self, known: int | None) -> None:
+        """Raise ArchiveError if the transactions up to the end are others than those that had the last one at this
+        time, in epoch seconds; see check_that_they_are_old."""
+        last = self._span.outlines[-1]
+        if relayed_in(last.uri) is None:
+            check_that_they_are_old(known, last.begun, self.ends_at.timestamp or 0, last.name, last.end)
 
     @cached_property
     def row_statements(self) -> RowStatements:
@@ -157,7 +168,9 @@ class ChangeLog:
             return self
         self.progress.phase("first images", 0, "tables")
         used = used_tables(self._span, history, only(*tables))
-        found, has_unknown = first_images(chosen, log_segments(self._span, changed_versions(used, history)), unknown)
+        at_end = {} if self._at_end is None else {id: self._at_end for id in chosen if older[id].end is None}
+        found, has_unknown = first_images(chosen, log_segments(self._span, changed_versions(used, history)), unknown,
+                                          at_end)
         chosen = {id: chosen[id] for id, rows in found.items() if rows.num_rows}
         if not chosen:
             return self
@@ -172,7 +185,15 @@ class ChangeLog:
         log.known_by_changes = frozenset((one.database, one.name) for one in chosen.values())
         log.notes += tuple(f"the log begins after {one.full_name} was made: its rows are known from their first changes"
                            for one in chosen.values())
-        log._options = replace(self._options, schema=None)
+        log._definitions = None
+        log.__dict__.pop("_everything", None)
+        return log
+
+    def known_by_server(self, define: Callable[[LogSpan], str], at_end: RowsAtTheEnd) -> ChangeLog:
+        """The same log, whose tables of before it are defined by the CREATE statements that `define` gives for it, and
+        whose rows are known from a server that stands where it ends."""
+        log = copy(self)
+        log._definitions, log._at_end = define(self._span), at_end
         log.__dict__.pop("_everything", None)
         return log
 
@@ -350,9 +371,8 @@ class ChangeLog:
             return self._everything
 
     def _read(self, wanted: Wanted) -> SchemaHistory:
-        given = None if self._options.schema is None else read_text(self._options.schema)
         rewrites = {} if self._replaying is None else dict(self._replaying.rewrites)
-        return read_history(self._span, self._replayed(wanted), self._base, given, rewrites,
+        return read_history(self._span, self._replayed(wanted), self._base, self._definitions, rewrites,
                             define_from_log=self._options.define_from_log,
                             system_time_zone=self._options.system_time_zone)
 

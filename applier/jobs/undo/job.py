@@ -9,7 +9,6 @@ images, JSON diffs, and rows that foreign keys change outside the log are undone
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -43,15 +42,12 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.stored_object import comments
 
 
-def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
-    """Write the file that takes the transactions back. Raises UndoRefused if others have changed rows since, UsageError
-    if the log has none of the transactions, and the errors of a replay of the log."""
+def undo(options: UndoOptions, log: ChangeLog, progress: Progress | None = None) -> Undone:
+    """Write the file that takes transactions of a log back. Raises UndoRefused if others have changed rows since,
+    UsageError if the log has none of the transactions, and the errors of a replay of the log."""
     progress = progress or Silent()
-    if os.path.exists(options.output):
-        raise UsageError("the output already exists", file=options.output, hint="name a file that does not exist")
     for job in ("diff", "history"):
         compiling.ensure(job, progress)
-    log = ChangeLog(options.changes, progress)
     found = chosen(log, options)
     begun = log
     if (later := begun.from_first_images(found.tables, Unknown.NULL)) is not log:

@@ -41,7 +41,9 @@ def check_format(tables: Sequence[TableUndo], form: str) -> None:
     for one in tables:
         if form == "binlog" and one.unknown is not None:
             raise UsageError("the log does not have all columns of the rows that change, and events have whole rows",
-                             table=one.definition.full_name, hint="--format sql finds rows by what is known of them")
+                             table=one.definition.full_name,
+                             hint="--server reads the columns that did not change; --format sql finds rows by what is "
+                                  "known of them")
 
 
 def notes_on_unknown(tables: Sequence[TableUndo]) -> list[str]:

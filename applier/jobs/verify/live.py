@@ -28,6 +28,8 @@ from applier.jobs.verify.sums import RangeSums, TableSums, sums_of
 from applier.schema.table_filter import TableFilter
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 
+ATTEMPTS, SECONDS_BETWEEN = 10, 1.0
+"""How often, and at which interval, a growing archive is read again until it reaches the server's position."""
 Leading = Callable[[Snapshot, ServerPosition], Snapshot]
 
 

@@ -49,9 +49,9 @@ class Server:
     """A connection, whose statements all see the state in which it was when `begin` was called. Methods raise as
     ServerSession's do."""
 
-    def __init__(self, address: ServerAddress) -> None:
-        self._address = address
-        self._session = ServerSession(address, "or use `applier verify --sql` and a client", _HINTS)
+    def __init__(self, address: ServerAddress, instead: str = "or use `applier verify --sql` and a client") -> None:
+        self._address, self._instead = address, instead
+        self._session = ServerSession(address, instead, _HINTS)
         self.flavour = self._session.flavour
 
     def __enter__(self) -> Server:
@@ -73,7 +73,7 @@ class Server:
         position = self._begin_mariadb() if self.flavour == "mariadb" else self._begin_mysql()
         if not position.gtid_set and not position.file:
             raise UsageError(f"{self._address} writes no binlog and has no GTIDs, so its position is unknown",
-                             hint="stop all writes to it, and use `applier verify --sql` and --against")
+                             hint=f"a server that writes a binlog has a position; {self._instead}")
         allow_long_answers(self._session.connection)
         return position
 

@@ -17,6 +17,7 @@ from applier.jobs.verify.canonical import sql_value
 from applier.jobs.verify.plan import ComparedTable, ComparisonPlan
 from applier.mysql.client_sql import HEAD, for_clients
 from applier.mysql.types import quote_name, quote_text
+from applier.schema.table_parts import Column
 
 SESSION = ("SET NAMES utf8mb4", "SET SESSION sql_mode = ''", "SET SESSION time_zone = '+00:00'")
 """The statements that begin every session: text, numbers and times are then the same everywhere."""
@@ -71,16 +72,24 @@ def row_values(table: ComparedTable, number: int, keys: Sequence[str]) -> str:
     """The statement that asks for the values of rows of a range with these keys, each as the bytes that are hashed."""
     found = f"{row_key(table)} IN ({', '.join(map(quote_text, keys) if table.key else keys)})"
     where = " AND ".join(filter(None, (table.condition(number), found)))
-    values = ", ".join(f"CAST({sql_value(column)} AS BINARY)" for column in table.columns)
-    return f"SELECT {row_key(table)}, {values} FROM {_from(table)} WHERE {where}"
+    return f"SELECT {row_key(table)}, {values_text(table.columns)} FROM {_from(table)} WHERE {where}"
 
 
 def row_key(table: ComparedTable) -> str:
     """Return the text that identifies a row, as SQL."""
     if not table.key:
         return table.row_hash
-    return "CONCAT_WS('.', " + ", ".join(f"HEX(CAST({sql_value(table.columns[number])} AS BINARY))"
-                                         for number in table.key) + ")"
+    return key_text([table.columns[number] for number in table.key])
+
+
+def key_text(columns: Iterable[Column]) -> str:
+    """The columns of a key as one text, as SQL."""
+    return "CONCAT_WS('.', " + ", ".join(f"HEX(CAST({sql_value(column)} AS BINARY))" for column in columns) + ")"
+
+
+def values_text(columns: Iterable[Column]) -> str:
+    """The values of columns as the bytes that are hashed, as SQL."""
+    return ", ".join(f"CAST({sql_value(column)} AS BINARY)" for column in columns)
 
 
 def _sums(plan: ComparisonPlan, table: ComparedTable, part: str) -> str:

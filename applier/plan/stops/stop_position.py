@@ -13,15 +13,11 @@ from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.outline import Outline, OutlineTask
-from applier.binlog.outline.stop import StopCondition
+from applier.binlog.outline.stop import StopCondition, StopNotReached
 from applier.errors import ApplierError, UsageError
 from applier.option_texts import Place
 
 _BETWEEN_GROUPS = (EventType.STOP, EventType.ROTATE, EventType.BINLOG_CHECKPOINT)
-
-
-class StopNotReached(UsageError):
-    """The log ends before the transactions to stop after; it may yet get them, if it grows."""
 
 
 def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile, ...],
@@ -33,7 +29,7 @@ def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile,
     name, offset = stop.position
     names = [file.name for file in files]
     if name not in names and name not in (file.name for file in archive.files):
-        raise UsageError(f"--stop-position names {name}, which is not in the archive: {archive.extent}")
+        raise StopNotReached(f"--stop-position names {name}, which is not in the archive: {archive.extent}")
     if name not in names or (start is not None and name == names[0] and offset < start):
         begin = names[0] if start is None else f"{names[0]}:{start}"
         raise UsageError(f"{name}:{offset}, where the replay is to stop, precedes {begin}, where it starts",

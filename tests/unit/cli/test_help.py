@@ -26,11 +26,13 @@ def test_each_verb_is_in_a_group():
 
 
 def test_each_option_is_in_one_group():
-    """Whatever verb has it; those of `import`, `archive`, `show` and `changes` are about what to read."""
+    """Whatever verb has it; those of `import`, `archive`, `show` and `changes` are about what to read, and a server may
+    be read or compared."""
     groups = {}
     verbs = (verb for verb in VERBS if verb.name not in ("import", "archive", "show", "changes"))
     for option in (option for verb in verbs for option in verb.shown):
         groups.setdefault(option.flag, set()).add(option.group)
+    assert groups.pop("--server") == groups.pop("--defaults-file") == {"What to read", "What to compare with"}
     assert [flag for flag, found in groups.items() if len(found) > 1] == []
 
 

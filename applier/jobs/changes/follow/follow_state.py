@@ -1,11 +1,13 @@
 """The progress of a follower, in a local file that is replaced atomically: which batches it has handed out, and which
 of these were acknowledged.
 
-    {"format_version": 2, "acknowledged": 12, "offered": [["binlog.000003", 1234, "0-1-5"]], "log": {…}}
+    {"format_version": 3, "acknowledged": 12, "log": {…},
+     "offered": [["binlog.000003", 1234, "0-1-5", "blake2b-128:…", 1773484200]]}
 
 `log` is the checkpoint (applier.jobs.changes.checkpoint) at the end of the last acknowledged batch, in a manifest's
 format, or null before the first one; `offered` are the ends of later batches, with the GTIDs executed there, which name
-the end in the log of another server, too. A batch is recorded here before it is
+the end in the log of another server, too, and the log's tail there and the time of the last group, which tell whether a
+log is another one. A batch is recorded here before it is
 handed out, so that after a crash the same batches come again, with the same numbers and ends.
 """
 
@@ -25,14 +27,17 @@ from applier.io.disk.new_files import new_output
 from applier.io.resolver import is_uri
 from applier.io.typed_json import Count, Mismatch, build, loads
 from applier.snapshot import manifest
+from applier.snapshot.files.file_entries import Digest
 from applier.snapshot.manifest import Snapshot
 from applier.version import __version__
 
-_FORMAT_VERSION = 2
-_Version = Annotated[int, lambda number: "" if number in (1, _FORMAT_VERSION) else
+_FORMAT_VERSION = 3
+_Version = Annotated[int, lambda number: "" if 0 < number <= _FORMAT_VERSION else
                      f"is {number}, and this version reads up to {_FORMAT_VERSION}"]
-End = tuple[str, int, str]
-"""The end of a batch: a file, an offset, and the GTID set there, "" without GTIDs, or in a state of version 1."""
+End = tuple[str, int, str, str | None, int | None]
+"""The end of a batch, as BinlogPosition has it: a file, an offset, the GTID set there ("" without GTIDs, or in a state
+of version 1), tail and timestamp (None if they are unknown, or in an earlier version)."""
+_Offered = tuple[str, Count, str, Digest | None, Count | None] | tuple[str, Count, str] | tuple[str, Count]
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class _Document:
     format_version: _Version
     created_by: str
     acknowledged: Count
-    offered: tuple[tuple[str, Count, str] | tuple[str, Count], ...]
+    offered: tuple[_Offered, ...]
     log: Any
 
 
@@ -101,7 +106,7 @@ class FollowState:
         try:
             found = build(_Document, loads(text))
             self.acknowledged = found.acknowledged
-            self.offered = [(end[0], end[1], end[2] if len(end) == 3 else "") for end in found.offered]
+            self.offered = [(*end[:2], *end[2:], *("", None, None)[len(end) - 2:]) for end in found.offered]
             if found.log is not None:
                 self._log_json = orjson.dumps(found.log)
                 self.log = manifest.from_json(found.log, "")

@@ -140,7 +140,7 @@ class _Follower:
         """Begin after a position that is not before the state's: the batches up to there are done."""
         self._log = ChangeLog(replace(before, base=None, schema=None), base=log).checkpoint(self._options.filter)
         at = self._log.position
-        while self._offered and _order(self._offered[0]) <= _order((at.file, at.offset, "")):
+        while self._offered and _order(self._offered[0]) <= _order((at.file, at.offset, "", None, None)):
             del self._offered[0]
             self._number += 1
 
@@ -157,7 +157,8 @@ class _Follower:
         if again is not None:
             del self._offered[0]
         elif tables:
-            self._state.offer((end.position.file, end.position.offset, end.position.gtid_set))
+            at = end.position
+            self._state.offer((at.file, at.offset, at.gtid_set, at.tail, at.timestamp))
         else:
             if not self._state.offered and (self._state.log is None or self._state.log.position != end.position):
                 self._state.advance(end)
@@ -165,14 +166,26 @@ class _Follower:
         self._number += 1
         return Batch(self._number, log, tables, end, self._state)
 
-
     def _read_log(self, asked: ChangesOptions, most_bytes: int) -> ChangeLog:
         return ChangeLog(asked, base=self._log, filter=self._options.filter, most_bytes=most_bytes, may_be_empty=True)
 
     def _again(self, end: End) -> ChangeLog:
         """The log of a batch that was handed out before. Where the archive does not have its end, as that of another
-        server after a failover, the GTIDs there name it. Raises ArchiveError if nothing does."""
-        file, offset, gtids = end
+        server after a failover, the GTIDs there name it. Raises ArchiveError if nothing does, or if the log up to there
+        is another one."""
+        log = self._up_to(end)
+        *_, gtids, tail, timestamp = end
+        at = log.ends_at
+        if tail is not None and at.tail == tail:
+            return log
+        if gtids:
+            log.check_that_its_end_is_old(timestamp)
+        elif None not in (tail, at.tail):
+            raise self._other_log(end, at)
+        return log
+
+    def _up_to(self, end: End) -> ChangeLog:
+        file, offset, gtids, *_ = end
         try:
             log = self._read_log(replace(self._changes, stop_position=(file, offset)), WHOLE)
             if not gtids or GtidSet.parse(log.ends_at.gtid_set) == GtidSet.parse(gtids):
@@ -185,11 +198,14 @@ class _Follower:
         except UsageError as error:  # the archive may grow up to there
             raise ArchiveError(error.message, file=error.file, hint=error.hint) from error
         if GtidSet.parse(log.ends_at.gtid_set) != GtidSet.parse(gtids):
-            raise ArchiveError(f"batch {self._number + 1} cannot be read again: this log has other transactions before "
-                               f"its end, {file}:{offset}", file=log.ends_at.file, position=log.ends_at.offset,
-                               errno=LOG_GAP, hint="give the log that it was made of; or, if its rows are stored, give "
-                                                   "its position as --after")
+            raise self._other_log(end, log.ends_at)
         return log
+
+    def _other_log(self, end: End, at: BinlogPosition) -> ArchiveError:
+        return ArchiveError(f"batch {self._number + 1} cannot be read again: this log has other transactions before "
+                            f"its end, {end[0]}:{end[1]}", file=at.file, position=at.offset, errno=LOG_GAP,
+                            hint="give the log that it was made of; or, if its rows are stored, give its position as "
+                                 "--after")
 
 
 def _order(position: End) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +22,7 @@ from applier.apply.tables.table_maps import BATCH_ROWS, segment_reader
 from applier.apply.tasks import LogSegment
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
+from applier.binlog.rows.image_pointers import layouts_of
 from applier.binlog.rows.layout import ColumnPlan
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.columns.image_values import Rows, absent_flags
@@ -27,6 +30,7 @@ from applier.columns.table_key import TableKey, table_key
 from applier.columns.values import finish_column
 from applier.errors import ReplayStopped, UnsupportedEvent
 from applier.io.mapping import map_file
+from applier.mysql.names import folded
 from applier.mysql.types import arrow_type
 from applier.schema.definition import TableDefinition, table_schema
 from keysearch.keybytes import KeyBytes
@@ -42,14 +46,25 @@ class Unknown(Enum):
     MADE_UP = "values that are not NULL"
 
 
+class RowsAtTheEnd(Protocol):
+    """The rows of tables where the log ends, as a server has them."""
+
+    def filled(self, definition: TableDefinition, rows: pa.Table, wanted: np.ndarray) -> tuple[pa.Table, np.ndarray]:
+        """Return rows (found by the columns of the table's key) with the values that they have where the log ends in
+        the `wanted` places (bool[rows, stored columns]), and which of these were filled."""
+
+
 def first_images(definitions: Mapping[int, TableDefinition], segments: Iterable[LogSegment],
-                 unknown: Unknown | None = None) -> tuple[dict[int, pa.Table], bool]:
+                 unknown: Unknown | None = None, at_end: Mapping[int, RowsAtTheEnd] = MappingProxyType({})
+                 ) -> tuple[dict[int, pa.Table], bool]:
     """Return the rows that versions of tables had before their first change, by the version's id, out of segments of
     the log, and whether any has values that are unknown; no rows for a table without a key, or whose before-images have
-    no key. Raises UnsupportedEvent for a row whose before-image has missing columns, unless `unknown` says how to fill
-    them."""
+    no key. A column that a before-image lacks has the value that the row has at the end of the log, if that is known
+    (`at_end`, of versions that exist there) and no change assigned the column. Raises UnsupportedEvent for a row with
+    other values that the before-image lacks, unless it is said what these become."""
     keys = {number: key for number, definition in definitions.items() if (key := table_key(definition)) is not None}
-    tables = {number: _FirstImages(definitions[number], key, unknown) for number, key in keys.items()}
+    tables = {number: _FirstImages(definitions[number], key, unknown, at_end.get(number))
+              for number, key in keys.items()}
     with SameBytes() as outlined:
         for segment in segments:
             wanted = {number: tables[number] for number in segment.tables.values() if number in tables}
@@ -64,9 +79,8 @@ def first_images(definitions: Mapping[int, TableDefinition], segments: Iterable[
 
 @dataclass(frozen=True)
 class _Lacking:
-    """A before-image with a missing column, and its position."""
+    """Where a before-image that lacks a column is."""
 
-    column: str
     file: str
     position: int
     row: int
@@ -75,11 +89,15 @@ class _Lacking:
 @dataclass(frozen=True)
 class _First:
     """Keys (pa.int64() or pa.large_binary()) in the order of their first images, whether each of these is a
-    before-image, the before-images as rows, and the missing column of each: the number of a _Lacking, or -1."""
+    before-image, and which stored columns changes of the key have assigned (bool[keys, columns]; no columns if nobody
+    asks); the before-images among them, as rows, which columns these lack (bool[rows, columns]), and where: the number
+    of a _Lacking, or -1."""
 
     keys: pa.Array
     is_before: np.ndarray
+    assigned: np.ndarray
     rows: pa.Table
+    absent: np.ndarray
     lacking: np.ndarray
 
     def firsts(self) -> _First:
@@ -88,14 +106,21 @@ class _First:
         _, kept = np.unique(codes, return_index=True)  # codes count in the order in which keys come
         is_before = self.is_before[kept]
         rows = (self.is_before.cumsum() - 1)[kept][is_before]
-        return _First(self.keys.take(pa.array(kept)), is_before, self.rows.take(pa.array(rows)), self.lacking[rows])
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(len(kept)))
+        assigned = np.logical_or.reduceat(self.assigned[order], starts) if len(kept) else self.assigned
+        return _First(self.keys.take(pa.array(kept)), is_before, assigned, self.rows.take(pa.array(rows)),
+                      self.absent[rows], self.lacking[rows])
 
 
 class _FirstImages:
     """Takes the changes of one version of a table (a LogTable), in commit order."""
 
-    def __init__(self, definition: TableDefinition, key: TableKey, unknown: Unknown | None) -> None:
-        self._definition, self._key, self._unknown = definition, key, unknown
+    def __init__(self, definition: TableDefinition, key: TableKey, unknown: Unknown | None,
+                 at_end: RowsAtTheEnd | None) -> None:
+        self._definition, self._key, self._unknown, self._at_end = definition, key, unknown, at_end
+        self._stored = np.array([column.generated != "virtual" for column in definition.columns], bool)
+        self._computed_from = _computed_from(definition)
         self.lacks, self._made_up = False, 1
         self._logged = LoggedTable(definition, same_columns=False)  # as for all tables that the log did not make
         self._parts: list[_First] = []
@@ -121,17 +146,23 @@ class _FirstImages:
         if not self._has_keys or not self._parts:
             return table_schema(self._definition).empty_table()
         first = self._parts[0]
-        self.lacks = bool((first.lacking >= 0).any())
+        rows, absent = first.rows, first.absent
+        if self._at_end is not None and absent.any():
+            rows, filled = self._at_end.filled(self._definition, rows, absent & ~first.assigned[first.is_before])
+            absent = absent & ~filled
+        self.lacks = bool(absent.any())
         if self.lacks and self._unknown is None:
-            lacking = self._lacking[int(first.lacking[first.lacking >= 0][0])]
-            raise UnsupportedEvent(f"this before-image does not contain column {lacking.column}, so the row's values "
+            row, column = np.argwhere(absent)[0].tolist()
+            lacking = self._lacking[int(first.lacking[row])]
+            raise UnsupportedEvent("this before-image does not contain column "
+                                   f"{self._definition.stored_columns[column].name}, so the row's values "
                                    "at the beginning of the log are unknown",
                                    file=lacking.file,
                                    position=lacking.position, row=lacking.row, table=self._definition.full_name,
                                    hint="logs with binlog_row_image=MINIMAL or NOBLOB do not have the old values, and "
-                                        "the server has them no longer: give a --base (a snapshot, or an imported "
-                                        "dump) from the time when the log begins")
-        return first.rows
+                                        "the server has only those that did not change (--server): give a --base (a "
+                                        "snapshot, or an imported dump) from the time when the log begins")
+        return rows
 
     def _take(self, reading: TableReading, batch: ChangeBatch) -> None:
         if not self._has_keys:
@@ -145,8 +176,10 @@ class _FirstImages:
         befores, afters = (np.flatnonzero(rows >= 0) for rows in (batch.before_rows, batch.after_rows))
         keys = pa.concat_arrays([before, after.take(pa.array(batch.after_rows[afters]))])
         order = np.argsort(np.concatenate([2 * befores, 2 * afters + 1]))  # befores lie in the order of their changes
-        rows, lacking = self._rows(reading, batch)
-        self._parts.append(_First(keys.take(pa.array(order)), order < len(befores), rows, lacking).firsts())
+        rows, absent, lacking = self._rows(reading, batch)
+        assigned = self._assigned(reading, batch, before, after)
+        self._parts.append(_First(keys.take(pa.array(order)), order < len(befores), assigned[order], rows, absent,
+                                  lacking).firsts())
         if sum(len(part.keys) for part in self._parts) > self._limit:
             self._compact()
             self._limit = MOST_KEPT + 2 * len(self._parts[0].keys)
@@ -155,12 +188,35 @@ class _FirstImages:
         if len(self._parts) > 1:
             self._parts = [_First(pa.concat_arrays([part.keys for part in self._parts]),
                                   np.concatenate([part.is_before for part in self._parts]),
+                                  np.concatenate([part.assigned for part in self._parts]),
                                   pa.concat_tables([part.rows for part in self._parts]),
+                                  np.concatenate([part.absent for part in self._parts]),
                                   np.concatenate([part.lacking for part in self._parts])).firsts()]
 
-    def _rows(self, reading: TableReading, batch: ChangeBatch) -> tuple[pa.Table, np.ndarray]:
-        """Return the before-images as rows, and the missing column of each."""
-        arrays, lacking = [], np.full(batch.n_before, -1, np.int64)
+    def _assigned(self, reading: TableReading, batch: ChangeBatch, before: pa.Array, after: pa.Array) -> np.ndarray:
+        """Which stored columns the change of each before-image, then of each after-image, assigned: all, unless an
+        update leaves the key as it was; then those of its after-image, and generated ones that depend on these."""
+        befores, afters = (rows[rows >= 0] for rows in (batch.before_rows, batch.after_rows))
+        if self._at_end is None:
+            return np.empty((len(befores) + len(afters), 0), bool)
+        has_both = (batch.before_rows >= 0) & (batch.after_rows >= 0)
+        stays = has_both.copy()
+        stays[has_both] = pc.equal(before.take(pa.array(batch.before_rows[has_both])),
+                                   after.take(pa.array(batch.after_rows[has_both]))).to_numpy(zero_copy_only=False)
+        present = np.zeros((len(reading.layouts.known), len(self._stored)), bool)
+        for number, layout in enumerate(reading.layouts.known):
+            present[number, [column for column in layout.present if column < len(self._stored)]] = True
+        for number, sources in self._computed_from * len(self._computed_from):  # some are computed from others
+            present[:, number] |= present[:, sources].any(axis=1)
+        present = present[:, self._stored]
+        of_before = np.repeat(~stays[batch.before_rows >= 0], present.shape[1]).reshape(-1, present.shape[1])
+        has_after = batch.after_rows >= 0
+        return np.concatenate([of_before, present[layouts_of(batch.images[has_after])]
+                               | ~stays[has_after][:, np.newaxis]])
+
+    def _rows(self, reading: TableReading, batch: ChangeBatch) -> tuple[pa.Table, np.ndarray, np.ndarray]:
+        """Return the before-images as rows, the stored columns that each lacks, and where."""
+        arrays, lacks, lacking = list[pa.Array](), list[np.ndarray](), np.full(batch.n_before, -1, np.int64)
         for number, column in enumerate(self._definition.columns):
             if column.generated == "virtual":
                 continue
@@ -177,13 +233,21 @@ class _FirstImages:
                     np.arange(self._made_up, self._made_up + batch.n_before), values.type, self._definition)
                 values = pc.if_else(pa.array(absent), other, values)
             arrays.append(values)
+            lacks.append(np.zeros(batch.n_before, bool) if absent is None else absent)
             if absent is not None and absent.any():
                 change = np.flatnonzero((batch.before_rows >= 0) & absent[batch.before_rows])[0]
                 lacking[absent] = len(self._lacking)
-                self._lacking.append(_Lacking(column.name, batch.file.uri, int(batch.positions[change]),
+                self._lacking.append(_Lacking(batch.file.uri, int(batch.positions[change]),
                                               int(batch.rows[change])))
         self._made_up += batch.n_before
-        return pa.Table.from_arrays(arrays, schema=table_schema(self._definition)), lacking
+        return pa.Table.from_arrays(arrays, schema=table_schema(self._definition)), np.column_stack(lacks), lacking
+
+
+def _computed_from(definition: TableDefinition) -> list[tuple[int, list[int]]]:
+    """The generated columns, and the columns whose names are in their expressions, in whatever role."""
+    names = [folded(column.name).replace("`", "``") for column in definition.columns]
+    return [(number, [other for other, name in enumerate(names) if name in folded(column.expression or "")])
+            for number, column in enumerate(definition.columns) if column.generated]
 
 
 def _made_up(numbers: np.ndarray, kind: pa.DataType, definition: TableDefinition) -> pa.Array:
@@ -195,6 +259,11 @@ def _made_up(numbers: np.ndarray, kind: pa.DataType, definition: TableDefinition
     if pa.types.is_integer(kind) or pa.types.is_date32(kind):
         limit = 1 << (14 if pa.types.is_date32(kind) else min(kind.bit_width - 1, 62))
         return pa.array((limit - 1 - numbers % limit).astype(f"int{kind.bit_width}")).cast(kind)
+    if pa.types.is_list(kind):
+        offsets = pa.array(np.arange(len(numbers) + 1, dtype=np.int32))
+        return pa.ListArray.from_arrays(offsets, _made_up(numbers, kind.value_type, definition))
+    if pa.types.is_float32(kind):
+        return pa.array(((1 << 24) - 1 - numbers % (1 << 24)).astype(np.float32))
     numbers = numbers + 10**15
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return pa.array(numbers).cast(pa.string()).cast(kind)

@@ -12,6 +12,7 @@ import applier
 import applier.binlog
 from applier import cli
 from applier.errors import ArchiveError, UsageError
+from applier.jobs.archive import job
 from tests.support.binlog_server import PASSWORD, UUID, BinlogServer, Fault
 from tests.support.folders import CASES
 
@@ -198,6 +199,57 @@ def test_a_file_that_ends_within_an_event(is_restarted, tmp_path):
             assert (damaged.value.mysql_errno, damaged.value.position) == (1236, starts[7])
             assert sorted(path.name for path in output.glob("binlog.*")) == NAMES[:2]
     assert (output / NAMES[1]).read_bytes() == whole[:starts[7]]
+
+
+class ResetLater(list):
+    """The dumps of a server that was reset: those after the first one are of other files."""
+
+    def __init__(self, server, folder):
+        self.server, self.folder = server, folder
+
+    def append(self, dump):
+        if self:
+            self.server.folder = self.folder
+        super().append(dump)
+
+
+@pytest.mark.parametrize("is_reset", [True, False])
+def test_a_file_that_does_not_say_that_it_ends(is_reset, flavour, tmp_path):
+    """A server that was reset continues with a file of its new log, and says nothing of what it has before it: the
+    archive does not get a gap. After a crash, the file is the server's."""
+    served, again = tmp_path / "served", tmp_path / "again"
+    served.mkdir()
+    again.mkdir()
+    for name in NAMES[:2]:
+        shutil.copyfile(FOLDERS[flavour] / name, served / name)
+    end = positions(served / NAMES[0])[-1]
+    os.truncate(served / NAMES[0], end)
+    for name, other in zip(NAMES[:2], NAMES[2:], strict=True):
+        shutil.copyfile(FOLDERS[flavour] / other, again / name)
+    with BinlogServer(served, flavour) as server:
+        if not is_reset:
+            applier.archive(server.url, tmp_path / "out", until_now=True)
+            assert same(tmp_path / "out", served, NAMES[:2])
+            return
+        server.dumps = ResetLater(server, again)
+        with pytest.raises(UsageError, match=r"differs from the file of that name.*was the server's log reset"):
+            applier.archive(server.url, tmp_path / "out", until_now=True)
+    assert same(tmp_path / "out", served, NAMES[:1])
+
+
+def test_a_server_that_was_reset_and_sends_only_heartbeats(flavour, tmp_path, monkeypatch):
+    """It sends nothing of its new log, which is shorter; after a while the archive looks."""
+    monkeypatch.setattr(job, "IDLE_HEARTBEATS", 1)
+    served, again = tmp_path / "served", tmp_path / "again"
+    for folder, name in ((served, NAMES[0]), (again, NAMES[2])):
+        folder.mkdir()
+        shutil.copyfile(FOLDERS[flavour] / name, folder / NAMES[0])
+    os.truncate(served / NAMES[0], positions(served / NAMES[0])[-1])
+    with BinlogServer(served, flavour) as server:
+        server.dumps = ResetLater(server, again)
+        looks = iter([False] * 20)
+        with pytest.raises(UsageError, match="was the server's log reset"):
+            applier.archive(server.url, tmp_path / "out", stopped=lambda: next(looks, True))
 
 
 @pytest.mark.parametrize(("executed", "first"), [("1-13", 1), ("1-21", 2), ("1-22", 2), ("1-13:15-40", 1), ("", 0)])

@@ -93,3 +93,12 @@ def test_rows_of_which_other_columns_are_unknown_are_found_each_by_its_own(late)
     known = "AND HEX(CONVERT(`a` USING utf8mb4)) <=> HEX('y')"
     assert lines == [f"UPDATE `d`.`t` SET `a` = '1' WHERE `id` = 1 AND `id` <=> 1 {known};",
                      f"UPDATE `d`.`t` SET `a` = '1' WHERE `id` = 2 AND `id` <=> 2 {known} AND `d` <=> 2.50;"]
+
+
+def test_values_of_all_types_can_be_unknown(tmp_path, monkeypatch):
+    monkeypatch.setitem(
+        globals(), "TABLE", "CREATE TABLE d.t (id INT PRIMARY KEY, a VARCHAR(9), f FLOAT, g DOUBLE, b BIT(3), "
+        "t TIME(3), s TIMESTAMP NULL, y YEAR, e ENUM('x'), v VECTOR(2), p POINT, c TINYINT UNSIGNED)")
+    undone, text = Late(tmp_path, update(1, a="first"), update(1, a="second")).undo(1)
+    assert undone.tables[0].updated == 1 and "`f` <=>" not in text
+    assert any("without comparing f, g, b, t, s, y, e, v, p, c where" in note for note in undone.notes)
