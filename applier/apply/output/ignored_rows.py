@@ -1,9 +1,9 @@
 """The rows that ALTER IGNORE keeps: the first of those with the same value in a unique key, and none without a
 partition.
 
-A server copies the rows one by one and skips errors. In MariaDB 10.11.19 InnoDB removes more than that if
-the clustered index already has the value: also the row that it wrote last, whichever that is. Judged by that server;
-the behaviour of others is unknown.
+A server copies the rows one by one and skips errors. In MariaDB 10.11.19 and 11.8.9 InnoDB removes more than that if
+the clustered index already has the value: also the row that it wrote last, whichever that is. MariaDB 10.5 does
+not; the behaviour of other versions is unknown.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from keysearch.collation import is_exact
 from keysearch.keybytes import encode_keys
 from keysearch.keyrules import encode_by_rules, key_rule
 
-_UNDOES = "10.11.19"
-"""The version of MariaDB whose InnoDB was seen to take back the row before."""
+_UNDOES = ("10.11.19", "11.8.9")
+"""Versions of MariaDB whose InnoDB was seen to take back the row before."""
+_KEEPS = "10.5."
+"""The version whose InnoDB was seen not to."""
 
 
 def left_by_ignore(rows: pa.Table, conversion: RowConversion, ignores: IgnoreConflicts,
@@ -65,9 +67,9 @@ def _left(rows: pa.Table, conversion: RowConversion, ignores: IgnoreConflicts, u
     in_clustered = copy_rows(groups, np.array([kind for kind, _ in keys], np.uint8),
                              np.full((len(keys), int(groups.max()) + 1), -1, np.int64),
                              conversion.server_version.startswith(_UNDOES), kept, numbers)
-    if in_clustered and new.flavour == "mariadb" and not conversion.server_version.startswith(_UNDOES):
+    if in_clustered and new.flavour == "mariadb" and not conversion.server_version.startswith((*_UNDOES, _KEEPS)):
         raise NotComputable("in some versions of MariaDB a duplicate in the clustered index takes the row before it "
-                            f"along; it is known of {_UNDOES} only")
+                            f"along; it is known of {_KEEPS}x, {' and '.join(_UNDOES)} only")
     if unknown_order and not kept.all() and (in_clustered or not _are_alike(rows, groups)):
         raise NotComputable(f"rows lie {unknown_order}, and the first one is left")
     return _numbered(rows, numbers, conversion).filter(pa.array(kept))

@@ -36,6 +36,7 @@ class UnitLink(ABC):
         self._has_rows = False  # earlier versions' rows, none of which was stopped, are here or were passed on
         self._was_changed: bool | None = None  # once the rows were given away
         self._arrivals: Arrivals | None = None
+        self._began_empty = False  # as far as is known
 
     @cached_property
     def _memory(self) -> UnitMemory:
@@ -80,7 +81,9 @@ class UnitLink(ABC):
     def _rows_before(self) -> pa.Table:
         if self._passed is None:
             self._pass_rows_on()
-            return rows_before(self.spec, self.sources)
+            rows = rows_before(self.spec, self.sources)
+            self._began_empty = not rows.num_rows
+            return rows
         return self._passed
 
     def _pass_rows_on(self) -> None:
@@ -89,6 +92,7 @@ class UnitLink(ABC):
         for link in self.links(lambda link: link.search is not None or link._passed is not None):
             if link is not self and link.search is None and link._passed is None and link._was_changed is None:
                 link._passed = rows_before(link.spec, link.sources)
+                link._began_empty = not link._passed.num_rows
 
     # ---- the rows that are left
 
@@ -113,7 +117,7 @@ class UnitLink(ABC):
         only_inserted = not is_updated and not (index is not None and index.deleted)
         partitioning = self.spec.definition.partitioning
         in_order = partitioning is None or not is_updated  # which puts a row behind those of another partition
-        if not self.rows_at_first.num_rows:
+        if self._began_empty:
             return Arrivals(in_order=in_order, only_inserted=only_inserted)
         match self.spec.origin:
             case FromBase():

@@ -57,10 +57,12 @@ _LINE = 76
 """Characters of a line of base64."""
 
 
-def _of_bytes(function: Callable[[bytes], object], kind: pa.DataType) -> Function:
-    """A function of one argument's bytes."""
+def _of_bytes(function: Callable[[bytes], object], kind: pa.DataType, *, ascii_only: bool = False) -> Function:
+    """A function of one argument's bytes; `ascii_only`: of those of its characters, in any character set."""
     def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
+        if ascii_only and value.is_text:
+            value = replace(value, values=value.values.cast(pa.binary()), type=BYTES)
         made = by_distinct(as_bytes(value, session), lambda data: None if data is None else function(data), kind)
         if pa.types.is_integer(kind):
             return numbers(made, constant=value.constant)
@@ -332,8 +334,10 @@ def _is_uuid(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 
 
 FUNCTIONS: dict[str, Function] = {
-    "TO_BASE64": _of_bytes(_to_base64, pa.string()), "FROM_BASE64": _of_bytes(_from_base64, pa.binary()),
-    "CRC32": _of_bytes(zlib.crc32, pa.int64()), "INET_ATON": _of_bytes(_address, pa.int64()), "INET_NTOA": _dotted,
+    "TO_BASE64": _of_bytes(_to_base64, pa.string()),
+    "FROM_BASE64": _of_bytes(_from_base64, pa.binary(), ascii_only=True),
+    "CRC32": _of_bytes(zlib.crc32, pa.int64()), "INET_ATON": _of_bytes(_address, pa.int64(), ascii_only=True),
+    "INET_NTOA": _dotted,
     "ASCII": _of_bytes(lambda data: data[0] if data else 0, pa.int64()), "ORD": _first_character,
     "SOUNDEX": _soundex, "QUOTE": _quote, "CHAR": _characters, "CHR": _character, "HEX": _hex,
     "CONV": _in_bases, "BIN": _to_base(2), "OCT": _to_base(8),

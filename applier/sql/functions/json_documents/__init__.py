@@ -1,3 +1,3 @@
 """Functions of JSON documents."""
 
-__all__ = ["loose_documents"]
+__all__ = ["documents", "loose_documents"]
