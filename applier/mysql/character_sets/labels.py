@@ -38,6 +38,7 @@ def _of_text(member: str, charset: str) -> str:
 
 @functools.cache
 def characters_of(charset: str) -> frozenset[int]:
+    """Return the code points of the characters that a set other than Unicode's has, of one, two or three bytes."""
     if charset in SINGLE_BYTE:
         return frozenset(single_byte_table(charset).tolist())
     codes = [bytes(code) for code in itertools.product(range(0x80, 0x100), range(0x21, 0x100))]

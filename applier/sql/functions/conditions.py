@@ -293,7 +293,7 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 
 def _days_among(arguments: Arguments, session: Session) -> Arguments:
     """Dates beside dates with a time, or beside texts, as values of one type: the texts as dates, without their time
-    if there is no time among the dates. A time has as many digits as any of them; a text that is no literal has six."""
+    if no date has a time. A time has as many digits as any of them; a text that is no literal has six."""
     dates = [value for value in arguments if value.type.base in DATES]
     kinds = {value.type.base for value in arguments if not value.is_text}
     if not dates or not kinds <= DATES or len({value.type for value in arguments}) == 1:
