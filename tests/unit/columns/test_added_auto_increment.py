@@ -123,12 +123,12 @@ def test_a_primary_key_over_prefixes_is_the_order_of_the_rows(kind, rows, flavou
 @pytest.mark.parametrize(("flavour", "table"), [
     ("mysql", "a VARCHAR(9) COLLATE gbk_chinese_ci PRIMARY KEY)"),
     ("mariadb", "a TEXT NOT NULL, UNIQUE (a))"), ("mysql", "a TEXT NOT NULL, UNIQUE (a(9)))"),
-    ("mysql", "a VARCHAR(9) NOT NULL) PARTITION BY KEY (a) PARTITIONS 2"),
+    ("mysql", "a VARCHAR(9) COLLATE gbk_chinese_ci NOT NULL) PARTITION BY KEY (a) PARTITIONS 2"),
     ("mysql", "a VARCHAR(9) NOT NULL PRIMARY KEY) ENGINE=MyISAM"),
 ])
 def test_rows_in_an_order_that_the_snapshot_does_not_keep_are_not_numbered(flavour, table):
     """A collation whose order is unknown, a unique key over long text, of which MariaDB has a hash, one over
-    prefixes; partitions whose rows lie as they came, and an engine that puts rows where there is room."""
+    prefixes; partitions by a hash that is not known, and an engine that puts rows where there is room."""
     later = "id INT NOT NULL AUTO_INCREMENT UNIQUE, " + table
     assert numbered(table, later, (None, 0), ["a"], flavour) == ["a"]
     with pytest.raises(SchemaError, match="in an order that a snapshot does not keep"):
