@@ -6,7 +6,7 @@ import pytest
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql.evaluator import evaluate
+from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.functions.dates.times import local
 from applier.sql.values import Value
 
@@ -44,3 +44,10 @@ def test_mariadb_makes_null_of_text_that_is_not_a_time(text):
 def test_text_that_is_the_time_0(text):
     made = evaluate(f"CAST('{text}' AS TIME)", lambda name: None, 1, Session("mariadb"))
     assert made.values.cast(pa.int64()).to_pylist() == [0]
+
+
+@pytest.mark.parametrize("unit", ["DAY_HOUR", "DAY_MINUTE", "DAY_SECOND"])
+def test_days_of_text_with_a_date_are_not_guessed(unit):
+    """MariaDB 10.5 to 11.8 have the day of such text, and of '10:11:12' none."""
+    with pytest.raises(NotComputable, match="of text with a date"):
+        evaluate(f"EXTRACT({unit} FROM '2016-12-31 23:59:59')", no_columns, 1, Session("mariadb"))

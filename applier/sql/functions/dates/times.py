@@ -103,6 +103,8 @@ _OF_CLOCKS = {name for name in DATE_FUNCTIONS if name.startswith(("DAY_", "HOUR_
 def _part(name: str) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
+        has_days = name.startswith("DAY_") and value.is_text and pc.any(
+            pc.match_substring_regex(value.values, r"\d-\d")).as_py()
         if name in _OF_CLOCKS and is_read(value, session):
             value = datetimes_or_times(value, session)
             if value.type.base == "time" and name.endswith("_MICROSECOND"):
@@ -110,6 +112,8 @@ def _part(name: str) -> Function:
         else:
             is_clock = name in _CLOCKS or (has_dates(value) and name in _OF_CLOCKS)
             value = (clock_of if is_clock else local)(value, session)
+        if value.type.base == "time" and has_days:
+            raise NotComputable(f"EXTRACT({name} …) of text with a date")
         if value.type.base == "time" and name in (*_OF_TIMES, "MICROSECOND"):
             micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))
             size = np.abs(micros)
