@@ -45,7 +45,8 @@ def contents(folder):
 
 def said(result, counts=True):
     """A report without times and work, and without the snapshot's own path."""
-    work = {"key": "", "files_written": 0, "files_carried": 0, "units": 0, "ranges": 0, "tied": "", "seconds": 0}
+    work = {"key": "", "files_written": 0, "files_carried": 0, "bytes_written": 0, "units": 0, "ranges": 0, "tied": "",
+            "seconds": 0}
     tables = [dataclasses.replace(table, **work, **({} if counts else {"inserts": 0, "updates": 0, "deletes": 0,
                                                                        "found": {}}))
               for table in result.tables]
