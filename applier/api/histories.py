@@ -135,4 +135,4 @@ def history(
     options, name = options_of(ChangesOptions, HISTORY, locals(), complete=True), one_table(table)
     with opened(options, server, defaults_file, TableFilter((name,)), watcher(progress)) as log:
         return History(row_history(log, name, None if columns is None else tuple(columns), keys_of_rows(key),
-                                   statements=statements))
+                                   origins=origins, statements=statements))

@@ -37,9 +37,11 @@ def is_forbidden(error: BaseException) -> bool:
 def comes_of(error: BaseException, is_cause: Callable[[BaseException], bool]) -> bool:
     """True if this is so of an error or of one that it was raised for."""
     at: BaseException | None = error
-    while at is not None:
+    seen = set[int]()  # an error may be raised from itself
+    while at is not None and id(at) not in seen:
         if is_cause(at):
             return True
+        seen.add(id(at))
         at = at.__cause__
     return False
 

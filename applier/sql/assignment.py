@@ -77,9 +77,10 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
                 raise ValueError("a date with a zero in it")
             array = pa.array([made], arrow_type(wanted))
-            if wanted.charset and value.is_text and value.type.charset != wanted.charset and \
-                    not in_charset(array, wanted.charset).equals(array):
-                raise ValueError(f"text with characters that {wanted.charset} does not have")
+            if wanted.charset and value.is_text and value.type.charset != wanted.charset:
+                given, array = array, in_charset(array, wanted.charset)
+                if not exact_text.shown(array, wanted.charset).equals(given):
+                    raise ValueError(f"text with characters that {wanted.charset} does not have")
             return array
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
             if strict:

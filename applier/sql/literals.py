@@ -122,7 +122,8 @@ def _whole(number: Decimal | float) -> Decimal:
 def _bits(value: Value, column_type: ColumnType, flavour: str) -> Decimal:
     """A string's bytes are the bits; a negative number is in two's complement, where it has all 64."""
     n_bits = column_type.length or 1
-    number = Decimal(int.from_bytes(value.encode(), "big")) if isinstance(value, str) else _whole(_number(value))
+    data = value.encode() if isinstance(value, str) else value
+    number = Decimal(int.from_bytes(data, "big")) if isinstance(data, bytes | bytearray) else _whole(_number(data))
     if n_bits == 64 and -(2**63) <= number < 0:
         number += 2**64
     if not 0 <= number < 2**n_bits:

@@ -263,7 +263,7 @@ class RowGatherer:
                     for c, column in enumerate(columns)]
         except ApplierError as error:
             if len(pointers) == 1:
-                raise self._located(error, int(pointers[0])) from error
+                raise self._located(error, int(pointers[0])) from error.__cause__
             middle = len(pointers) // 2
             for half in (slice(None, middle), slice(middle, None)):
                 self._decode(pointers[half], columns, None if picked is None else picked[half])

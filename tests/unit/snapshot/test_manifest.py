@@ -115,7 +115,7 @@ def test_what_was_changed_without_a_digest_is_whole_or_an_error(tmp_path_factory
         assert definition.to_sql() and definition.shown.to_sql() and table_schema(definition)
         key = table_key(definition)
         assert key is None or set(key.names) <= {column.name for column in definition.columns}
-    status.SNAPSHOT.print(False, snapshot, definitions=True)
+    status.SNAPSHOT.print(False, snapshot, True, None)
 
 
 def test_a_manifest_that_is_nested_without_end(tmp_path):

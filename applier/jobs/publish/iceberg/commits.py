@@ -142,7 +142,7 @@ def _take_out(catalog: SqlCatalog, session: Session, table: Table) -> None:
     found = session.execute(delete(IcebergTables).where(
         IcebergTables.catalog_name == catalog.name, IcebergTables.table_namespace == namespace,
         IcebergTables.table_name == name, IcebergTables.metadata_location == table.metadata_location))
-    if found.rowcount != 1:  # type: ignore[attr-defined] # a DELETE has it
+    if found.rowcount != 1:  # type: ignore[attr-defined]  # a DELETE has it
         raise CommitFailedException(f"{namespace}.{name}")
 
 

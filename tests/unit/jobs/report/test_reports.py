@@ -75,10 +75,11 @@ def test_the_report_as_json(recovered):
     assert list(report["seconds"]) == ["outline", "plan", "apply"] and all(report["seconds"].values())
     other, item = report["tables"]
     assert item.pop("seconds") > 0
+    written = sum(file.stat().st_size for file in (output / "shop/item").iterdir())
     assert item == {
         "database": "shop", "name": "item", "rows": 150, "inserts": 300, "updates": 2, "deletes": 0,
-        "key": "PRIMARY (id)", "files_written": 1, "files_carried": 0, "found": {"primary": 2},
-        "conflicts": {"duplicate key": 150, "row not found": 1}, "units": 1, "ranges": 1,
+        "key": "PRIMARY (id)", "files_written": 1, "files_carried": 0, "bytes_written": written,
+        "found": {"primary": 2}, "conflicts": {"duplicate key": 150, "row not found": 1}, "units": 1, "ranges": 1,
         "tied": "", "warnings": [],
         "by_foreign_keys": 0, "partial_updates": 0, "documents": 0, "bytes_saved": 0,
         "zero_dates": {}}
