@@ -231,6 +231,7 @@ def parameters(name):
 
 @pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.filterwarnings("ignore::applier.TelemetryWarning")  # of files that cannot be written
 def test_junk(name, folder):
     """Of each argument, whatever it does not take is a UsageError; what it takes raises no error of Python."""
     wrong = []
