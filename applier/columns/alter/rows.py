@@ -282,6 +282,9 @@ class RowConverter:
                                f"{error.message}") from None
 
     def _numbers(self, n: int, column: Column) -> pa.Array:
+        """An added column with AUTO_INCREMENT: NULL if it may be (`INT AUTO_INCREMENT NULL`), unless MariaDB copies."""
+        if column.nullable and (self._conversion.new.flavour == "mysql" or is_in_place(self._conversion)):
+            return pa.nulls(n, arrow_type(column.type))
         kept = {source for source in self._conversion.sources if source is not None}
         if any(self._conversion.old.columns[number].auto_increment for number in kept):
             raise self._cannot(f"column {column.name} continues the numbers of another column")

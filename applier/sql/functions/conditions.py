@@ -323,6 +323,7 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     one."""
     if any(value.is_null for value in arguments):
         return Value(pa.nulls(1), NULL, constant=True)
+    has_texts = any(value.is_text for value in arguments)  # then MySQL assigns a date by its text
     arguments = _days_among(arguments, session)
     kinds = {value.type.base for value in arguments}
     are_strings = [value.is_text or value.type.base in (*MEMBERS, *BINARY) for value in arguments]
@@ -341,7 +342,7 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         is_next = FUNCTIONS[sign]([other, made], Call(sign), session, n)
         first, second, chosen = together([other, made, replace(is_next, values=as_truth(is_next, session))], n)
         made = replace(made, values=pc.if_else(chosen, first, second), constant=made.constant and other.constant)
-    return made
+    return replace(made, is_choice=True) if has_texts and made.type.base in DATES else made
 
 
 FUNCTIONS: dict[str, Function] = {

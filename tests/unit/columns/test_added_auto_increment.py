@@ -84,6 +84,19 @@ def test_an_offset_above_the_increment_stops_the_replay_of_a_copy():
     assert stopped.value.where == {"file": "b", "position": 4, "gtid": "u:7", "table": "d.t"}
 
 
+@pytest.mark.parametrize(("flavour", "column", "alters", "expected"), [
+    ("mysql", "SERIAL NULL", "", [None, None]), ("mysql", "SERIAL NULL", ", ALGORITHM=COPY", [None, None]),
+    ("mysql", "INT NULL AUTO_INCREMENT UNIQUE", "", [1, 2]),
+    ("mysql", "INT AUTO_INCREMENT NULL UNIQUE", "", [None, None]),
+    ("mariadb", "INT AUTO_INCREMENT NULL UNIQUE", "", [None, None]),
+    ("mariadb", "INT AUTO_INCREMENT NULL UNIQUE", ", ALGORITHM=COPY", [1, 2]),
+])
+def test_a_column_that_may_be_null_has_no_numbers(flavour, column, alters, expected):
+    """As MySQL 9.7, MariaDB 10.5, 10.11 and 11.8 add it; NULL counts behind AUTO_INCREMENT only."""
+    convert = in_steps(f"ALTER TABLE d.t ADD id {column}{alters}", 1, 1, flavour)
+    assert convert(pa.table({"a": pa.array([7, 8], pa.int32())})).column("id").to_pylist() == expected
+
+
 def numbered(old, new, sources, rows, flavour="mysql"):
     """The values of `a` in the order of the numbers that the rows get."""
     [old], [new] = (parse_statement(f"CREATE TABLE d.t ({table}", flavour=flavour) for table in (old, new))

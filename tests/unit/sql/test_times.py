@@ -1,11 +1,14 @@
 """Which values are times of a session before a function of times takes them."""
 
+from datetime import date
+
 import pyarrow as pa
 import pytest
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
+from applier.sql.assignment import assigned
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.functions.dates.times import local
 from applier.sql.values import Value
@@ -51,3 +54,14 @@ def test_days_of_text_with_a_date_are_not_guessed(unit):
     """MariaDB 10.5 to 11.8 have the day of such text, and of '10:11:12' none."""
     with pytest.raises(NotComputable, match="of text with a date"):
         evaluate(f"EXTRACT({unit} FROM '2016-12-31 23:59:59')", no_columns, 1, Session("mariadb"))
+
+
+@pytest.mark.parametrize(("flavour", "expression", "expected"), [
+    ("mysql", "GREATEST(d, '2020-01-01')", [2024]), ("mysql", "LEAST(d, '2020-01-01')", [2020]),
+    ("mysql", "GREATEST(d, '2020-01-01') + 0", [20240229]), ("mysql", "GREATEST(d, d)", [20240229]),
+    ("mariadb", "GREATEST(d, '2020-01-01')", [20240229]), ("mariadb", "GREATEST(d, '2020-01-01') + 0", [20240229])])
+def test_mysql_assigns_the_greatest_of_dates_and_text_by_its_text(flavour, expression, expected):
+    """Of MySQL 9.7, MariaDB 10.5, 10.11 and 11.8, in a STORED column of type BIGINT."""
+    session, days = Session(flavour), pa.array([date(2024, 2, 29)])
+    made = evaluate(expression, lambda name: (days, ColumnType("date")), 1, session)
+    assert assigned(made, ColumnType("bigint"), session).to_pylist() == expected
