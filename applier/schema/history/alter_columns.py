@@ -126,14 +126,11 @@ class ColumnChanges:
                 continue
             self.renames[folded(column.name)] = renames.get(number, column.name)
             changed = changes.get(number)
-            stays = self._resolved(changed, column) if changed else self._kept(column, renames.get(number))
-            columns.append((stays, number))
+            columns.append((self._set_too(self._resolved(changed, column)) if changed else
+                            self._kept(column, renames.get(number)), number))
         for action in self.actions:
             if isinstance(action, AddColumn):
-                added = self._resolved(action)
-                if added.default is None or added.default.kind != "now":  # which stays, as MariaDB fills the rows
-                    added = self._as_set(added, None)
-                _put(columns, (added, None), action.position)
+                _put(columns, (self._set_too(self._resolved(action)), None), action.position)
             elif isinstance(action, ChangeColumn) and action.position is not None:
                 number = self._old(action.old)
                 moved = next(entry for entry in columns if entry[1] == number)
@@ -164,6 +161,12 @@ class ColumnChanges:
         if new_name is not None:
             column = replace(column, name=new_name)
         return self._converted(self._as_set(column, new_name))
+
+    def _set_too(self, column: Column) -> Column:
+        """A column that MariaDB adds or modifies, and sets in the same statement."""
+        if column.default is not None and column.default.kind == "now":  # which stays, as it fills the rows
+            return column
+        return self._as_set(column, None)
 
     def _as_set(self, column: Column, new_name: str | None) -> Column:
         """A column as other actions set it."""

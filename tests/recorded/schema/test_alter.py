@@ -225,3 +225,14 @@ def test_what_servers_make_of_alters(history):
         expected = parse(show, flavour)
         assert isinstance(expected, CreateTable), (show, expected.reason)
         assert shown(definition) == shown(expected.definition), sql
+
+
+@pytest.mark.parametrize("actions", [
+    "MODIFY v VARCHAR(12) NOT NULL FIRST, ALTER v SET DEFAULT 'x,y'",
+    "ALTER v SET DEFAULT 'x,y', MODIFY v VARCHAR(12) NOT NULL FIRST"])
+def test_mariadb_sets_the_default_of_a_column_that_it_moves(actions):
+    """As MariaDB 10.5, 10.11 and 11.8 do; without FIRST or AFTER, and on MySQL 9.7, the statement fails."""
+    made = altered("CREATE TABLE d.m (n INT PRIMARY KEY, v VARCHAR(9) DEFAULT 'o')", f"ALTER TABLE d.m {actions}",
+                   flavour="mariadb").definition
+    assert [(column.name, column.default and column.default.text) for column in made.columns] == [("v", "x,y"),
+                                                                                                  ("n", None)]
