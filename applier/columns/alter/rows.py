@@ -225,7 +225,7 @@ class RowConverter:
 
     def _with_numbers(self, values: pa.Array | pa.ChunkedArray, asks: np.ndarray, column: Column) -> pa.Array:
         """The values of a column that becomes AUTO_INCREMENT: rows where `asks` is set get one more than the largest
-        value before them, or the first number."""
+        value before them, or the first number. On MySQL a NULL stays if it may, and its number is used up."""
         self._check_order(len(values))
         if self._conversion.ignores is not None:
             raise self._cannot(f"column {column.name} numbers the rows, and some of them may be removed")
@@ -234,7 +234,9 @@ class RowConverter:
             made = numbers.filled(known, asks, self._conversion.first_number, self._conversion.numbering)
         except (pa.ArrowException, NotComputable) as error:
             raise self._cannot(f"column {column.name} numbers the rows: {error}") from None
-        return pa.array(made).cast(arrow_type(column.type))
+        stays = column.nullable and self._conversion.new.flavour == "mysql"
+        mask = np.asarray(values.is_null()) if stays else None
+        return pa.array(made, mask=mask).cast(arrow_type(column.type))
 
     def _check_order(self, n: int) -> None:
         if self._unordered and n > 1:

@@ -97,6 +97,15 @@ def test_a_column_that_may_be_null_has_no_numbers(flavour, column, alters, expec
     assert convert(pa.table({"a": pa.array([7, 8], pa.int32())})).column("id").to_pylist() == expected
 
 
+@pytest.mark.parametrize(("flavour", "nullable", "expected"), [
+    ("mysql", "NULL", [None, 2, None]), ("mysql", "", [1, 2, 3]), ("mariadb", "NULL", [1, 2, 3]),
+    ("mariadb", "", [1, 2, 3])])
+def test_nulls_that_may_stay_use_up_numbers_on_mysql(flavour, nullable, expected):
+    """As MySQL 9.7, MariaDB 10.11 and 11.8 modify it."""
+    convert = in_steps(f"ALTER TABLE d.t MODIFY a INT AUTO_INCREMENT {nullable} UNIQUE", 1, 1, flavour)
+    assert convert(pa.table({"a": pa.array([None, 0, None], pa.int32())})).column("a").to_pylist() == expected
+
+
 def numbered(old, new, sources, rows, flavour="mysql"):
     """The values of `a` in the order of the numbers that the rows get."""
     [old], [new] = (parse_statement(f"CREATE TABLE d.t ({table}", flavour=flavour) for table in (old, new))
