@@ -14,7 +14,7 @@ _TIMES, _PASSES = 50, 6
 
 def large(bench: Bench) -> list[Table]:
     """One replay each: in this process, in one pass and in several; on Spark with one core and two, and on a cluster of
-    two workers with one core each."""
+    two workers with one core each, without and with a directory that they share."""
     log = bench.workload("large", _TIMES * bench.megabytes)
     table = Table(
         "A large archive",
@@ -31,8 +31,10 @@ def large(bench: Bench) -> list[Table]:
         "local[2]": _run(log.files, bench.folder, "--master", "local[2]"),
     }
     with tempfile.TemporaryDirectory(dir=bench.folder) as nodes, cluster(Path(nodes), {}, {}) as master:
-        there = _run(log.files, bench.folder, "--master", master)
-        runs["cluster of two workers"] = Cost(0, there.wall)  # what they use is not this process's
+        for option in [(), ("--shared-dir", nodes)]:
+            there = _run(log.files, bench.folder, "--master", master, *option)
+            name = " ".join(["cluster of two workers", *option[:1]])
+            runs[name] = Cost(0, there.wall)  # what they use is not this process's
     one = runs["local[1]"].wall
     for name, cost in runs.items():
         table.rows.append([name, number(cost.wall), number(log.size / cost.wall / 1e6), number(cost.cpu or None),
