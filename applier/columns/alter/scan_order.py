@@ -82,9 +82,10 @@ def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) 
         return member_numbers(values.combine_chunks(), column.type)
     if base in CHARACTER:
         collation = key_collation(column, flavour)
-        if collation is None or not is_ordered(collation):
+        sortable = None if collation is None else order_column(values, collation)
+        if collation is None or (sortable is None and not is_ordered(collation)):
             raise NotComputable(f"by the collation {collation} of {column.name}, whose order is not known")
-        if (sortable := order_column(values, collation)) is None:
+        if sortable is None:
             raise NotComputable(f"by {column.name}, which has control characters")
         return sortable
     if base not in _SORTED_AS_KEPT or pa.types.is_string(values.type):
