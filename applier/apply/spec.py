@@ -95,7 +95,9 @@ RowSearch = KeyRange | Stored | ImageMultiset | NotSearched
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BeginsEmpty:
-    """Without rows."""
+    """Without rows; `is_new`: the log makes, or empties, the table, which so has no counter yet."""
+
+    is_new: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
