@@ -35,10 +35,10 @@ _TAKEN = "choose another --output, or remove what is there"
 def begin(output: str, settings: FileSettings = DEFAULTS, *, lasts: bool = True, late_attempts: bool = False,
           merges: bool = False) -> Staging:
     """Prepare to publish at a path or URI; tables' new files have these settings. Raises SnapshotError if the output
-    exists already, or nothing can be written. The leftovers of a dead run are removed; an empty directory may exist. A
-    temporary snapshot, as the base of a later pass, is not made durable. `late_attempts`: tasks run elsewhere, and
-    attempts of them may continue after others have replaced them. `merges`: it is the base of a later pass into a lake
-    that merges on read."""
+    exists already, or nothing can be written. The leftovers of a dead run are removed; an empty directory may exist.
+    `lasts`: False for a temporary snapshot, such as the base of a later pass, which is not made durable.
+    `late_attempts`: tasks run in other processes, and an attempt may continue after another one has replaced it.
+    `merges`: the snapshot is the base of a later pass into a lake that merges on read."""
     filesystem, path = location.resolve(output)
     try:
         if not location.is_local(filesystem):
@@ -58,7 +58,7 @@ def begin(output: str, settings: FileSettings = DEFAULTS, *, lasts: bool = True,
 
 
 class _Beside(Staging):
-    """A hidden directory beside the output, renamed to the output in the end."""
+    """A hidden directory beside the output, which is renamed to the output at the end."""
 
     def __init__(self, output: str, filesystem: fs.FileSystem, path: str) -> None:
         if os.path.exists(path) and not _is_empty_directory(path):
