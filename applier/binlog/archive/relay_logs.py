@@ -3,7 +3,7 @@
     relay log   the replica's own FORMAT_DESCRIPTION, PREVIOUS_GTIDS (MySQL; the transactions received before), then the
                 events that a connection sends, and at the end a ROTATE of the replica's own
     connection  an artificial ROTATE (name of the source's file, position), the source's FORMAT_DESCRIPTION, events.
-                MySQL puts an artificial ROTATE in place of PREVIOUS_GTIDS, with the position after it.
+                MySQL puts a ROTATE with server id 0, and the position after it, in place of PREVIOUS_GTIDS.
     next file   if a connection continues: the source's FORMAT_DESCRIPTION without a position, and events
     end         a ROTATE of the replica's own, or STOP; neither if the replica was killed and connects again
 
