@@ -110,8 +110,8 @@ class ChangeKeys(ABC, Generic[Encoded]):
     def _no_key(self, batch: ChangeBatch, column: int, absent: np.ndarray) -> None:
         """Raise ReplayStopped for the first before-image without a column of the key: a row is searched by a key only
         if the before-image has all its columns (FIND)."""
-        lacking = ReplayStopped(f"a before-image lacks column {self._definition.columns[column].name} of the key that "
-                                "rows are found by", table=self._definition.full_name, errno=KEY_NOT_FOUND,
+        lacking = ReplayStopped(f"a before-image has no column {self._definition.columns[column].name} of the key by "
+                                "which rows are found", table=self._definition.full_name, errno=KEY_NOT_FOUND,
                                 key=str(self._key_for_messages),
                                 hint="the source's table has another key; give its definition with --schema")
         raise at_change(lacking, batch, batch.before_rows, absent)

@@ -47,7 +47,7 @@ def check_continuity(outlines: Sequence[Outline]) -> None:
             )
         if _has_no_end(before) and not after.format.created:
             raise ArchiveError(
-                f"the end of the file is missing: {after.name} was rotated to, and {before.name} does not say so",
+                f"the end of the file is missing: a rotation began {after.name}, but {before.name} does not have it",
                 file=before.name,
                 position=before.size,
                 errno=LOG_GAP,

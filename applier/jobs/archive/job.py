@@ -215,7 +215,7 @@ class _Archiving:
                     if self._file is not None:
                         self._file.sync()
                     if silent >= SILENT_SECONDS:
-                        raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
+                        raise ConnectionLost(f"the server sent nothing for {SILENT_SECONDS} seconds")
 
     def _check_that_it_ends(self, following: str) -> None:
         """Raise ConnectionLost if the server begins another file although the last event of the current one does not
@@ -225,7 +225,7 @@ class _Archiving:
             return
         self._file.sync()
         if not says_that_it_ends(self._file.path, following):
-            raise ConnectionLost(f"the server begins {following}, and {self._file.name} does not say so")
+            raise ConnectionLost(f"the server begins {following}, but {self._file.name} does not end with a rotation")
 
     def _after_crash(self, name: str, torn: TornFile) -> DumpStream:
         """Request the log from the file after one that a crash of the server truncated within an event, which is in no

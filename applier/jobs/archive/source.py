@@ -190,12 +190,12 @@ class Source:
             if stream.receive():
                 waited = 0.0
             elif (waited := waited + WAIT_SECONDS) >= SILENT_SECONDS:
-                raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
+                raise ConnectionLost(f"the server sent nothing for {SILENT_SECONDS} seconds")
             self.check_heartbeats(stream)
             if self._stopped():
-                raise ConnectionLost("it was asked to end")
+                raise ConnectionLost("the run was asked to end")
             if time.monotonic() > until:
-                raise ConnectionLost(f"no whole event came for {_MOST_SECONDS} seconds")
+                raise ConnectionLost(f"the server sent no whole event for {_MOST_SECONDS} seconds")
         return found
 
     def check_heartbeats(self, stream: DumpStream) -> None:
@@ -263,17 +263,17 @@ def _file_names(rows: Sequence[Row]) -> list[str]:
 _TORN = "binlog truncated in the middle of event"
 """A text of error 1236. A crash may end a file within an event: MySQL removes the incomplete event at its next start,
 MariaDB does not."""
-_PURGED = ("the server has purged what comes next (PURGE BINARY LOGS, binlog_expire_logs_seconds), or its log was "
-           "reset: copy the missing files from a backup into the output, or begin with another --output, to which the "
-           "oldest file comes that the server has; a replay of it needs a base from there or later")
+_PURGED = ("the server has purged the next events (PURGE BINARY LOGS, binlog_expire_logs_seconds), or its log was "
+           "reset: copy the missing files from a backup into the output; or choose another --output, which then begins "
+           "with the server's oldest file, and whose replay needs a base from there or later")
 _GAPS = {
     "purged": _PURGED,
     "could not find": _PURGED,
     "not in the master's binlog": _PURGED,
     "> file size": "the server has lost the end of its log, in a crash with sync_binlog other than 1: the output has "
-                   "transactions that the server has not; choose another --output",
+                   "transactions that the server no longer has; choose another --output",
     "impossible position": "the server has lost the end of its log, in a crash with sync_binlog other than 1: the "
-                           "output has transactions that the server has not; choose another --output",
+                           "output has transactions that the server no longer has; choose another --output",
 }
 """Hints, by the servers' texts of error 1236."""
 _HINTS: dict[object, str] = {

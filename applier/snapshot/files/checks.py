@@ -86,7 +86,7 @@ def reading(path: str) -> Iterator[None]:
         why = reason(error) if isinstance(error, OSError) else str(error)
         if is_forbidden(error):
             raise SnapshotError(f"not allowed to read a file of the snapshot: {why}", file=path,
-                                hint="use credentials that may read it; nothing is known of its bytes") from error
+                                hint="use credentials that may read it; its contents were not checked") from error
         if DAMAGED_PAGE in why:
             raise SnapshotError("a file of the snapshot is damaged: a page does not match its checksum", file=path,
                                 hint=REPLACE) from error

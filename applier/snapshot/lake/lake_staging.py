@@ -75,7 +75,7 @@ def open_lake(uri: str, *, merge_on_read: bool = False) -> Lake:
     except OSError as error:
         raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=uri) from error
     if mark is not None and merge_on_read and not mark.merges:
-        raise UsageError("the lake has whole files, and a lake stays what it was made as", file=uri,
+        raise UsageError("the lake has whole files, and the kind of a lake cannot change", file=uri,
                          hint="leave out --merge-on-read, or make a new lake, with this one as --base")
     return Lake(uri, None if number is None else manifest.load(lakes.version_uri(uri, number)),
                 merge_on_read if mark is None else mark.merges)
