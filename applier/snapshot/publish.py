@@ -1,14 +1,14 @@
 """Makes a snapshot visible atomically.
 
-    begin → Staging                 a location that no reader looks at
+    begin → Staging                 a location that readers ignore
       target, carry_over            tasks write new files into it, unchanged files are carried over from the base
       finish_attempts               files of the attempts that count get their names, those of late attempts are removed
-    commit                          strays removed, the small files written, all made durable; then one step publishes
+    commit                          removes strays, writes the small files, makes everything durable; one step publishes
     within, commit_folder           several snapshots in one folder, which is published when all of them are complete
 
 On a local file system the location is a hidden directory beside the output, and the step is its rename. Elsewhere, and
-if the output is a mount point, it is the output itself, with a marker in it, and the step is the manifest, written
-under another name and moved to its own: without a manifest there is no snapshot. A killed run leaves the hidden
+if the output is a mount point, it is the output itself with a marker in it, and the step is writing the manifest under
+another name and moving it to its own: without a manifest there is no snapshot. A killed run leaves the hidden
 directory or the marked output behind; the next run for the same output removes it. Object stores have no locks, so
 callers must prevent two concurrent runs for one output there.
 """

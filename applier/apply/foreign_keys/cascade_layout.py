@@ -5,8 +5,9 @@
     table     a row store with its state, which holds its table's changes, and its links
     link      a foreign key from the side of the referenced table: the other table's number, which of its indexes
               has the key, the action, and for each column its location in both tables. `order` is 0 if a row's
-              children may come in any order; else the address of the parts that the server's index has after the key:
-              int64 [n, n parts], ~part for a descending one; `moves`: changes below a child may change it in another
+              children may be changed in any order; otherwise the address of the parts that follow the key in the
+              server's index: int64 [n, n parts], ~part for a descending one. `moves`: changes below a child may move
+              its siblings in that index
     form      the shared parts of a column in both stores' records: the parts that a child takes from its parent's
 """
 

@@ -6,12 +6,12 @@ searched when its parent is deleted. A row with a value of a later event is *wat
 with the real pointer and the number of the row's next event. A later lookup of the row first applies the events before
 it: then the row is deleted, or its column has another value. Most rows are not watched, and cost nothing.
 
-    watch     of a unit's records, its links, and the data of the current batch
+    watch     a unit's records and links, and the data of the current batch
     link      a foreign key: its column, and for each *value* (a number given by parent_events) where its events are
     event     its time (the turn: a number that counts all events of all links), its effect on a row (DELETES, or
-              another value, whose number is -1 if it has no events, and the row that holds it)
-    record    pointer, turn of the next event (IS_FREE in a free one, whose pointer is the next free one; IS_GONE), then
-              for each link the row's value, and the row that holds it (NOT_GIVEN if the pointer itself leads to it)
+              another value, whose number is -1 if it has no events, and the row that has it)
+    record    pointer, turn of the next event (or IS_FREE: the pointer is the next free record; or IS_GONE), then for
+              each link the row's value, and the row that has it (NOT_GIVEN if the pointer itself leads to it)
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Changes on their way through a shuffle, in the order of commit, for one unit (EV-MAT): a payload (packing) of
+"""The payload (packing) of a shuffle: changes for one unit, in commit order (EV-MAT), as columns
 
     kind         uint8     0 insert, 1 update, 2 delete
     position     int64     offset in the file of the rows event
@@ -7,9 +7,9 @@
     layout       int32     the columns of the after-image: a number in the header's list of layouts
     before …               the key's columns of the before-image as a snapshot has them (an integer key: one int64);
                            zero or empty in inserts
-    after …                the same of the after-image, with missing columns filled in; zero or empty in deletes
+    after …                those of the after-image, with missing columns filled in; zero or empty in deletes
 
-and images: the after-image as logged, decoded only if its row remains at the end; none in deletes. An empty image takes
+and images: the after-image as logged, which is decoded only if its row remains at the end; empty in deletes. An empty image takes
 one byte, so that each has its own address.
 
 If before-images are compared with rows, the images are both images, as they follow each other in the log, and there are
@@ -19,7 +19,7 @@ If before-images are compared with rows, the images are both images, as they fol
     before_hash, after_hash         uint32    the hashes of both images
 
 The header (JSON): id of the table's version, uri of the file, table map body (hex), layouts (present columns, those of
-them that are diffs, and whether computes_omitted), and whether before-images are there.
+them that are diffs, and computes_omitted), and whether there are before-images.
 """
 
 from __future__ import annotations

@@ -42,15 +42,15 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
 """The walk's state. For the file: its address (`base`), the offset at which to stop, the address of its end, the bytes
 of an event's header (19, or 27 with a group id) and checksum. Addresses of the tables' records, of the table of their
 ids (ids_mask + 1 entries, a power of two), and of 512 zero bytes: the NULL bitmap of a row without NULLs. `event` is
-the address of the event; `position` is the offset of that, or of the compressed event that contains it, and
-`file_event` the address of the latter. For compressed events: the next inflated part (`content`) and how many are left,
-the end of that memory, the event in it (`inner`; 0 before the first), whether one has begun (`within`); the copy of the
-rows event, and the free part of the buffer for such. `n_events` counts rows events of wanted tables; `rows_event` is
-the one whose rows are being read, as `events` has it, and `images` the address of its IMAGES. `inner_offset` is the
-offset of the event in what a compressed event holds; `first_seq` is the number (SEQ_BITS) of the first byte of the body
-of the rows event, and `seq_shift` the shift of the offsets behind it. `digests`: whether a digest of the events is
-computed (digest_kernel); `digest`: its value so far. `left_out` to `left_out_end` are the addresses of the ranges still
-to come whose events are skipped, and `out_from` to `out_to` (offsets) is the one before them."""
+the address of the event; `position` is the offset of the event in the file, or of the compressed event that contains
+it, and `file_event` is the address of that. For compressed events: the next inflated part (`content`) and the number of
+remaining ones, the end of their memory, the event in it (`inner`; 0 before the first), whether one has begun
+(`within`); the copy of the rows event, and the free part of the buffer for copies. `n_events` counts rows events of
+wanted tables; `rows_event` is the current one, as in `events`, and `images` the address of its IMAGES. `inner_offset`
+is the offset of the event in the contents of a compressed event; `first_seq` is the number (SEQ_BITS) of the first byte
+of the body of the rows event, and `seq_shift` the shift of later offsets. `digests`: whether a digest of the events is
+computed (digest_kernel); `digest`: its value so far. `left_out` to `left_out_end` are the addresses of the excluded
+ranges that follow, and `out_from` to `out_to` (offsets) is the current one."""
 
 EVENT_FLAG_BITS = 16
 """The bits of the rows event's flags in a batch's `events`; its number in the walk is above them."""

@@ -9,8 +9,8 @@
               after a byte that says whether it is NULL
     index     its parts, heads of buckets, and for each slot the next and the previous one in its bucket
               and the hash of its key
-    input     a part of a batch's images: offsets, data, which rows do not have it (0: none), and their replacements (0:
-              each has a separate value, in the data)
+    input     a part of a batch's images: offsets, data, the rows without it (address 0: none), and their common value
+              (0: each row's value is in the data)
 
 Records and images are accessed by address, everything else as typed views.
 """
