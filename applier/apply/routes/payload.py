@@ -9,8 +9,8 @@
                            zero or empty in inserts
     after …                those of the after-image, with missing columns filled in; zero or empty in deletes
 
-and images: the after-image as logged, which is decoded only if its row remains at the end; empty in deletes. An empty image takes
-one byte, so that each has its own address.
+and images: the after-image as logged, which is decoded only if its row remains at the end; empty in deletes. An empty
+image takes one byte, so that each has its own address.
 
 If before-images are compared with rows, the images are both images, as they follow each other in the log, and there are
 
