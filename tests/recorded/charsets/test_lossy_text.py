@@ -63,6 +63,7 @@ def test_values_that_a_select_shows_alike_are_kept_apart(server, route, cores, t
     assert held(replayed(server, tmp_path / "out", route=route, cores=cores)) == recorded(server)
 
 
+@pytest.mark.by_turns("server")
 @pytest.mark.parametrize("server", SERVERS)
 def test_a_later_replay_finds_such_rows_in_its_base(server, snapshot, tmp_path):
     """FIND: files keep the bytes of values that readers see as others."""
@@ -76,6 +77,7 @@ def test_sql_has_the_bytes_of_such_values(snapshot, tmp_path):
     assert "x'E9'" in written.replace("X'", "x'") and "x'EA'" in written.replace("X'", "x'")
 
 
+@pytest.mark.by_turns("server")
 @pytest.mark.parametrize("server", SERVERS)
 def test_statements_of_a_difference_and_of_an_undo_have_the_bytes(server, snapshot, tmp_path):
     """DIFF-SAME, UNDO: servers that ran them held the bytes of the other side afterwards. Bytes find the rows, too."""
@@ -88,6 +90,7 @@ def test_statements_of_a_difference_and_of_an_undo_have_the_bytes(server, snapsh
         assert "HEX(`a`) <=> HEX(x'" in text and "x'5C'" in text  # of sjis, where a server writes another backslash
 
 
+@pytest.mark.by_turns("server")
 @pytest.mark.parametrize("server", SERVERS)
 def test_tsv_has_the_digits_of_such_columns(server, snapshot, tmp_path):
     """LOAD DATA of each server gave the bytes back; other tables have their text."""
