@@ -10,15 +10,16 @@ _NEXT = re.compile(r"(?:NEXTVAL ?\( ?|NEXT VALUE FOR )(?:`?([^`.]+?)`? ?\. ?)?`?
 
 @dataclass(frozen=True, slots=True)
 class SequenceState:
-    """A sequence as a row of the log at `position` says: a replica continues with `next_value`, in steps of `step`."""
+    """A sequence as a row of the log at `position` says: a replica continues with `next_value`, in steps of `step`,
+    which is 0 if it and the limits are unknown, as in a minimal image."""
 
     database: str
     name: str
     position: int
     next_value: int
-    minimum: int
-    maximum: int
-    step: int
+    minimum: int = 0
+    maximum: int = 0
+    step: int = 0
 
 
 def sequence_of(expression: str, database: str) -> tuple[str, str] | None:

@@ -8,6 +8,7 @@ up. Source: MySQL manual, "Functions and Operators"; judged by both servers.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from typing import TypeAlias
@@ -48,12 +49,14 @@ from applier.sql.values import (
     NULL,
     TEXT,
     Value,
+    as_truth,
     beside_text,
     constant,
     converted,
     is_choice_of_digits,
     numbers,
     text_type,
+    truth,
 )
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
@@ -186,7 +189,12 @@ class Evaluator:
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
         as_value = self._instant if call.name == "TIMESTAMPADD" else self.value
-        arguments = [as_value(argument) for argument in call.arguments]
+        try:
+            arguments = [as_value(argument) for argument in call.arguments]
+        except NotComputable:
+            if call.name in conditions.DECIDED_BY and self._is_decided(call):
+                return truth(pa.array([conditions.DECIDED_BY[call.name]]), constant=True)
+            raise
         if call.name in _OF_TIMES:
             _check_times(call, arguments)
         if call.name in _OF_STRINGS:
@@ -205,6 +213,15 @@ class Evaluator:
         if is_told or all(_shows(value) or (made.is_text and is_choice_of_digits(value)) for value in arguments):
             return made
         return replace(made, shows=False)
+
+    def _is_decided(self, call: Call) -> bool:
+        """True if an operand of AND or OR decides for all rows, whatever another one is."""
+        decided = False
+        for argument in call.arguments:
+            with suppress(NotComputable):
+                truths = as_truth(self.value(argument), self._session)
+                decided |= pc.all(pc.equal(truths, conditions.DECIDED_BY[call.name]), skip_nulls=False).as_py() is True
+        return decided
 
     def _instant(self, node: Node) -> Value:
         """A value to which an interval is added. In MySQL a DATE among text that is chosen has a time of day then."""

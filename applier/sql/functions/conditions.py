@@ -354,3 +354,5 @@ FUNCTIONS: dict[str, Function] = {
     "COALESCE": _coalesce, "IFNULL": _coalesce, "CASE": _case, "SIMPLE CASE": _simple_case, "IF": _if,
     "NULLIF": _null_if,
 }
+DECIDED_BY = {"AND": False, "OR": True}
+"""The truth of an operand that is also that of the whole, whatever the other operand is."""
