@@ -24,6 +24,7 @@ from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS, default_
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, in_charset
+from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
     SEVERAL,
@@ -49,8 +50,8 @@ _LETTER_BY_LETTER = re.compile(
 """Collations that compare letters one by one, whatever case they have."""
 _TAILORED = re.compile(r"(utf8(mb[34])?|ucs2|utf16(le)?|utf32)_(?!0900_|uca1400_(nopad_)?a[is]_|bin).*|.*_czech_cs")
 """Collations of a language, which may have letters of two characters."""
-_NUMBERS = re.compile("[0-9.-]*")
-"""The characters that all collations order as bytes."""
+_ORDERED = re.compile("[A-Za-z0-9.-]*")
+"""Text of characters that all collations have in the order of their bytes, but for letters among themselves."""
 _ORDERS_OTHERWISE = re.compile(r".*_czech_cs|latin2_hungarian_ci|latin7_.*|tis620_.*")
 """Collations that have other characters than control characters below a space, or several levels."""
 _LOST = "[\\x{f700}-\\x{f7ff}]"
@@ -141,9 +142,8 @@ def in_order(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
     arrays = together(compared_texts(arguments, session), n)
     collation = collation_between(arguments, session)
     if collation in (NARROWEST, WIDEST):
-        if not all(_is_number(array) for array in arrays):
-            raise NotComputable("text compared in an order in more than one collation, or in that of the connection")
-        return arrays
+        made = computed(arrays, _order_in_all, pa.int8())
+        return [made, pa.repeat(pa.scalar(0, made.type), len(made))]
     charset, _, kind = collation.partition("_")
     if charset in MULTI_BYTE and not kind.endswith("bin") and all(map(_is_plain, arrays)):
         collation = f"ascii_general_{'nopad_' * ('nopad_' in kind)}ci"
@@ -165,8 +165,12 @@ def _is_plain(array: pa.Array) -> bool:
     return is_ascii(array) and not pc.any(pc.match_substring_regex(array, r"[\[\]]")).as_py()
 
 
-def _is_number(array: pa.Array) -> bool:
-    return pc.all(pc.match_substring_regex(array, f"^{_NUMBERS.pattern}$")).as_py() is not False
+def _order_in_all(left: str, right: str) -> int:
+    """-1, 0 or 1: how two texts compare in all collations. Raises NotComputable."""
+    nexts = next(("".join(pair) for pair in zip(left, right, strict=False) if pair[0] != pair[1]), "")
+    if not (_ORDERED.fullmatch(left) and _ORDERED.fullmatch(right)) or nexts.isalpha():
+        raise NotComputable("text compared in an order in more than one collation, or in that of the connection")
+    return (left > right) - (left < right)
 
 
 def _widest(text: str | None) -> str | None:

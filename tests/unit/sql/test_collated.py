@@ -53,7 +53,9 @@ def computed(sql, flavour="mariadb", **session):
     ("'a' = 'a '", "refused"), ("'a' = 'a'", 1), ("'ss' = 'ß'", "refused"), ("LOCATE('x', 'ßx')", 2),
     ("LOCATE('s', 'ßx')", "refused"), ("'it' LIKE '%é_'", 0), ("'été' LIKE '%é'", 1), ("'b$' RLIKE 'a'", 0),
     ("'B' RLIKE 'b'", "refused"), ("FIND_IN_SET('b', 'a,b,é')", 2), ("FIELD('ss', 'a', 'b', 'é')", 0),
-    ("'a' < 'b'", "refused"), ("'12' < '7'", 1), ("'a\u00ad' = 'a'", "refused"), ("_macce'm' = _macce'n'", "refused")])
+    ("'a' < 'b'", "refused"), ("'12' < '7'", 1),
+    ("'12' BETWEEN 'a' AND 'm'", 0), ("'1a' < '1B'", "refused"), ("'1' < '1a'", 1), ("'a1' < 'a-'", 0),
+    ("'a' < 'ä'", "refused"), ("'a\u00ad' = 'a'", "refused"), ("_macce'm' = _macce'n'", "refused")])
 def test_a_result_is_that_of_every_collation(sql, expected):
     assert computed(sql) == expected
 
