@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
+from string import ascii_lowercase, ascii_uppercase
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +21,6 @@ from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
 from applier.sql.casting.byte_strings import bytes_of_text
-from applier.sql.casting.texts import by_distinct, in_charset
 from applier.sql.functions.collated import (
     EACH_BYTE,
     WIDEST,
@@ -240,14 +240,10 @@ def _compared(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 
 
 def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """FIND_IN_SET: the number of a text among those between commas. Both are compared whole, with spaces at the end. A
-    constant that is a member of a SET has its number there; MySQL does not find another one."""
-    wanted, among = arguments
-    if among.type.base == "set" and among.is_column and wanted.constant and not wanted.is_null:
-        number, member = _member(wanted, among, session)
-        if number or session.flavour == "mysql":
-            has = by_distinct(among.values, lambda one: None if one is None else member in one.split(","), pa.bool_())
-            return numbers(pc.if_else(has, number, 0), constant=among.constant)
+    """FIND_IN_SET: the number of a text among those between commas. Both are compared whole, with spaces at the end."""
+    found = _in_members(*arguments, session, n) if arguments[1].type.base == "set" else None
+    if found is not None:
+        return found
     letters = Letters(arguments, session)
     charset = EACH_BYTE if letters.of_bytes else common_charset(arguments)
     if charset is None:
@@ -269,17 +265,30 @@ def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     return numbers(made, constant=all(value.constant for value in arguments))
 
 
-def _member(wanted: Value, among: Value, session: Session) -> tuple[int, str | None]:
-    """The number and the text of the member of a SET that has a constant's bytes, with ASCII letters in any case; 0 for
-    none. MySQL has the constant in the SET's character set."""
-    charset = among.type.charset or "binary"
-    sought = as_bytes(wanted, session) if session.flavour == "mariadb" or not wanted.is_text else \
-        bytes_of_text(in_charset(wanted.values, charset), charset)
-    members = list(among.type.members or ())
-    for number, data in enumerate(bytes_of_text(pa.array(members, pa.string()), charset).to_pylist()):
-        if data.upper() == sought[0].as_py().upper():
-            return number + 1, members[number]
-    return 0, None
+def _in_members(sought: Value, within: Value, session: Session, n: int) -> Value | None:
+    """FIND_IN_SET in a SET column: the number of the column's member of that name, in which the case of ASCII letters
+    does not count, where a row has it. In MariaDB only of a constant that has the bytes of a member; None for others,
+    which are sought in the row's text."""
+    members, texts = within.type.members, as_text(sought, session)
+    if session.flavour == "mariadb":
+        if not sought.constant or sought.is_null or not texts[0].is_valid:
+            return None
+        names = bytes_of_text(pa.array(members), within.type.charset or "utf8mb4").to_pylist()
+        [name] = as_bytes(sought, session).to_pylist()
+        if name.upper() not in map(bytes.upper, names):
+            return None
+        texts = pa.array([members[[*map(bytes.upper, names)].index(name.upper())]])
+    places = {member.translate(_CAPITALS): number for number, member in reversed([*enumerate(members, 1)])}
+
+    def place(text: str, labels: str) -> int:
+        number = places.get(text.translate(_CAPITALS), 0)
+        return number if number and members[number - 1] in labels.split(",") else 0
+
+    made = computed(together([replace(sought, values=texts), within], n), place, pa.int64())
+    return numbers(made, constant=sought.constant and within.constant)
+
+
+_CAPITALS = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
 FUNCTIONS: dict[str, Function] = {name: in_any_collation(function) for name, function in {

@@ -23,6 +23,8 @@ _FROM_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_QUOTE", "MEMBER OF"}
 """Functions whose first argument is no document."""
 _OF_ANY_TEXT = frozenset({"JSON_VALID", "JSON_UNQUOTE", "JSON_EXISTS"})
 """Functions that have a value for text that is no document."""
+_NUMBERED = r"(?i)\\u(?:00[89a-f]|0[1-9a-f]|[1-9a-f])"
+"""A character beyond ASCII by its number."""
 _BEGINS = r'^[ \t\n\r]*[{\["\-0-9tfn]'
 
 
@@ -56,7 +58,7 @@ def _text(value: Value, session: Session) -> Value:
     if value.type.base not in BINARY and not value.is_text:
         return value
     text = to_utf8(as_bytes(value, session), EACH_BYTE)
-    if pc.any(pc.match_substring(text, "\\u")).as_py():
+    if pc.any(pc.match_substring_regex(text, _NUMBERED)).as_py():
         raise NotComputable("a document of bytes with a character by its number")
     return Value(text, TEXT, value.constant)
 
