@@ -229,6 +229,8 @@ def _of_documents(value: Value, wanted: ColumnType, session: Session) -> pa.Arra
         raise NotComputable(f"a document as {wanted.base.upper()}")
     if session.flavour == "mariadb" or wanted.base not in NUMBERS | {"year"}:
         return assigned(Value(value.values, TEXT), wanted, session)
+    if pc.any(pc.match_substring_regex(value.values, r'^"-?\d+[-:]\d+[-:]')).as_py():
+        raise NotComputable(f"a document that is a date or a time, or its text, as {wanted.base.upper()}")
     text = unquoted(value.values)
     if wanted.base == "year":
         if pc.any(pc.match_substring_regex(value.values, r'^[^-\d"]')).as_py():

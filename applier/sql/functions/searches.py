@@ -22,7 +22,8 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS, default_collation
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
-from applier.sql.casting.texts import SINGLE_BYTE, WIDE, in_charset
+from applier.sql.casting.byte_strings import bytes_of_text
+from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, in_charset
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
@@ -341,8 +342,9 @@ def _compared(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 
 def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """FIND_IN_SET: the number of a text among those between commas. Both are compared whole, with spaces at the end."""
-    if arguments[1].type.base == "set":
-        raise NotComputable("FIND_IN_SET in a SET")
+    found = _in_members(*arguments, session) if arguments[1].type.base == "set" else None
+    if found is not None:
+        return found
     letters = Letters(arguments, session)
     sizes = [replace(value, values=pc.binary_length(as_bytes(value, session))) for value in arguments]
     collation = None if letters.of_bytes else collation_between(arguments, session)
@@ -359,6 +361,27 @@ def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 
     made = computed(together([*letters.texts, *sizes], n), place, pa.int64())
     return numbers(made, constant=all(value.constant for value in arguments))
+
+
+def _in_members(sought: Value, within: Value, session: Session) -> Value | None:
+    """FIND_IN_SET of a constant in a SET column: the number of the column's member with its bytes, except for the case
+    of latin1 letters, where a row has that member; None if there is no such member."""
+    if not (sought.constant and within.is_column) or sought.is_null:
+        return None
+    charset = within.type.charset or "utf8mb4"
+    labels = bytes_of_text(pa.array(within.type.members), charset).to_pylist()
+    [data] = as_bytes(sought, session).to_pylist()
+    numbers_by_label = {label.translate(_CAPITALS): number for number, label in reversed([*enumerate(labels, 1)])}
+    number = None if data is None else numbers_by_label.get(data.translate(_CAPITALS))
+    if number is None:
+        return None
+    has = by_distinct(within.values, lambda text: number if within.type.members[number - 1] in text.split(",") else 0,
+                      pa.int64())
+    return numbers(has, constant=within.constant)
+
+
+_CAPITALS = bytes(code - 32 if 0x61 <= code <= 0x7A or (0xE0 <= code <= 0xFE and code != 0xF7) else code
+                  for code in range(256))
 
 
 FUNCTIONS: dict[str, Function] = {
