@@ -115,7 +115,8 @@ def _with_charsets_of_casts(tokens: list[Token], charsets: ClientCharsets) -> It
     inserted = None
     for number, token in enumerate(tokens):
         if number == inserted:
-            yield from (Token("word", word, -1, -1) for word in ("CHARACTER", "SET", charsets.connection))
+            yield from (Token("word", word, -3 * apart, 1 - 3 * apart)
+                        for apart, word in enumerate(("CHARACTER", "SET", charsets.connection), 1))
         if token.text == "(" and token.kind == "sign":
             starts.append(tokens[number - 1].keyword if number else "")
         elif token.text == ")" and token.kind == "sign" and starts:

@@ -15,12 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.collations import default_collation
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.sql.casting import byte_strings
 from applier.sql.casting.byte_strings import to_bytes
-from applier.sql.casting.texts import in_charset
+from applier.sql.casting.texts import WIDE, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.intervals import SECOND
 from applier.sql.functions.json_documents.documents import as_part
@@ -40,6 +41,7 @@ from applier.sql.values import (
     is_ascii,
     numbers,
     shown_bytes,
+    text_type,
 )
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
@@ -92,7 +94,8 @@ def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool =
 
 def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     text = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
-    return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), TEXT)
+    type_ = text_type("utf8mb4", default_collation("utf8mb4", "mariadb")) if session.literals in WIDE else TEXT
+    return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), type_)
 
 
 def _binary(value: Value, size: int | None, _: int | None, session: Session) -> Value:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from string import ascii_lowercase, ascii_uppercase
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,7 +24,7 @@ from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS, default_
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
 from applier.sql.casting.byte_strings import bytes_of_text
-from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, in_charset
+from applier.sql.casting.texts import SINGLE_BYTE, WIDE, in_charset
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
@@ -256,11 +257,20 @@ def _regular_place(arguments: Arguments, call: Call, session: Session, n: int) -
     return numbers(made, constant=all(value.constant for value in arguments))
 
 
+def _check_planes(texts: list[Value], session: Session) -> None:
+    """Raise NotComputable for characters of four bytes, which MariaDB's regular expressions have from 10.6 on at the
+    latest."""
+    if session.flavour == "mariadb" and any(
+            pc.any(pc.match_substring_regex(text.values, r"[\x{10000}-\x{10FFFF}]")).as_py() for text in texts):
+        raise NotComputable("a character of four bytes in text that a regular expression makes")
+
+
 def _regular_part(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """REGEXP_SUBSTR: the first text that a pattern matches."""
     if len(arguments) != 2:
         raise NotComputable(f"{call.name} with options")
     texts, compiled = _patterns(arguments, call, session)
+    _check_planes(texts, session)
 
     nothing = "" if session.flavour == "mariadb" else None
 
@@ -282,6 +292,7 @@ def _regular_replaced(arguments: Arguments, call: Call, session: Session, n: int
         raise NotComputable(f"{call.name} with options")
     texts, compiled = _patterns(given, call, session, options[2] == "i" if options[2:] else None)
     replacement = str(one(wanted))
+    _check_planes(texts, session)
     made = computed(together(texts, n), lambda text, pattern: compiled(pattern).sub(lambda _: replacement, text),
                     pa.string())
     return Value(made, text_type(common_charset(arguments[:1]), collation_of(arguments[:1])), all(
@@ -342,7 +353,7 @@ def _compared(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 
 def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """FIND_IN_SET: the number of a text among those between commas. Both are compared whole, with spaces at the end."""
-    found = _in_members(*arguments, session) if arguments[1].type.base == "set" else None
+    found = _in_members(*arguments, session, n) if arguments[1].type.base == "set" else None
     if found is not None:
         return found
     letters = Letters(arguments, session)
@@ -363,25 +374,30 @@ def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     return numbers(made, constant=all(value.constant for value in arguments))
 
 
-def _in_members(sought: Value, within: Value, session: Session) -> Value | None:
-    """FIND_IN_SET of a constant in a SET column: the number of the column's member with its bytes, except for the case
-    of latin1 letters, where a row has that member; None if there is no such member."""
-    if not (sought.constant and within.is_column) or sought.is_null:
-        return None
-    charset = within.type.charset or "utf8mb4"
-    labels = bytes_of_text(pa.array(within.type.members), charset).to_pylist()
-    [data] = as_bytes(sought, session).to_pylist()
-    numbers_by_label = {label.translate(_CAPITALS): number for number, label in reversed([*enumerate(labels, 1)])}
-    number = None if data is None else numbers_by_label.get(data.translate(_CAPITALS))
-    if number is None:
-        return None
-    has = by_distinct(within.values, lambda text: number if within.type.members[number - 1] in text.split(",") else 0,
-                      pa.int64())
-    return numbers(has, constant=within.constant)
+def _in_members(sought: Value, within: Value, session: Session, n: int) -> Value | None:
+    """FIND_IN_SET in a SET column: the number of the column's member of that name, in which the case of ASCII letters
+    does not count, where a row has it. In MariaDB only of a constant that has the bytes of a member; None for others,
+    which are sought in the row's text."""
+    members, texts = within.type.members, as_text(sought, session)
+    if session.flavour == "mariadb":
+        if not sought.constant or sought.is_null or not texts[0].is_valid:
+            return None
+        names = bytes_of_text(pa.array(members), within.type.charset or "utf8mb4").to_pylist()
+        [name] = as_bytes(sought, session).to_pylist()
+        if name.upper() not in map(bytes.upper, names):
+            return None
+        texts = pa.array([members[[*map(bytes.upper, names)].index(name.upper())]])
+    places = {member.translate(_CAPITALS): number for number, member in reversed([*enumerate(members, 1)])}
+
+    def place(text: str, labels: str) -> int:
+        number = places.get(text.translate(_CAPITALS), 0)
+        return number if number and members[number - 1] in labels.split(",") else 0
+
+    made = computed(together([replace(sought, values=texts), within], n), place, pa.int64())
+    return numbers(made, constant=sought.constant and within.constant)
 
 
-_CAPITALS = bytes(code - 32 if 0x61 <= code <= 0x7A or (0xE0 <= code <= 0xFE and code != 0xF7) else code
-                  for code in range(256))
+_CAPITALS = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
 FUNCTIONS: dict[str, Function] = {
