@@ -22,7 +22,7 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
-from applier.sql.casting.texts import WIDE
+from applier.sql.casting.texts import WIDE, in_charset
 from applier.sql.functions import (
     arithmetic,
     bits,
@@ -182,7 +182,7 @@ class Evaluator:
             instant, count = self._instant(call.arguments[0]), self.value(last.arguments[0])
             return intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
         if call.name == "CAST":
-            value = self.value(call.arguments[0])
+            value = (self._with_days if call.word.startswith("DATE") else self.value)(call.arguments[0])
             if call.word.startswith("TIME"):
                 _check_times(call, [value])
             return cast(value, call, self._session)
@@ -230,12 +230,30 @@ class Evaluator:
         if self._session.flavour != "mysql" or not value.is_text or not is_choice:
             return value
         assert isinstance(node, Call)
-        chosen = [self._instant(argument) for argument in node.arguments]
+        chosen = [_day_of_year(self._instant(argument)) for argument in node.arguments]
         if any(one.type.base == "time" for one in chosen):
             raise NotComputable("an interval added to a time among text, which is one of the current day")
         midnight = ColumnType("datetime")
         return _FUNCTIONS[node.name]([converted(one, midnight, self._session) if one.type.base == "date" else one
                                       for one in chosen], node, self._session, self._n)
+
+
+    def _with_days(self, node: Node) -> Value:
+        """A value that becomes a date. In MySQL a YEAR among text that CASE or IF chooses is its first day then."""
+        value = self.value(node)
+        if self._session.flavour != "mysql" or not value.is_text or not isinstance(node, Call) or \
+                node.name not in _CHOICES:
+            return value
+        chosen = [_day_of_year(self._with_days(argument)) for argument in node.arguments]
+        return _FUNCTIONS[node.name](chosen, node, self._session, self._n)
+
+
+def _day_of_year(value: Value) -> Value:
+    """A YEAR as the text of its first day; other values unchanged."""
+    if value.type.base != "year":
+        return value
+    years = pc.utf8_lpad(value.values.cast(pa.string()), 4, "0")
+    return replace(value, values=pc.binary_join_element_wise(years, "01-01", "-"), type=TEXT, is_column=False)
 
 
 def _check_times(call: Call, arguments: list[Value]) -> None:
@@ -278,6 +296,8 @@ def _string(literal: Literal, session: Session) -> Value:
     if charset == "utf8mb3" and session.flavour == "mysql" and literal.text and max(literal.text) > "\uffff":
         raise NotComputable("a character of four bytes in utf8mb3")
     type_ = TEXT if charset == "utf8mb4" else ColumnType("longtext", charset=charset)
+    if charset == "utf8mb3" and session.flavour == "mariadb":  # older versions read it with question marks
+        return Value(in_charset(pa.array([literal.text]), charset), type_, constant=True)
     is_read_as_written = session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode
     return constant(pa.scalar(literal.text.translate(ESCAPES) if is_read_as_written else literal.text), type_)
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import ColumnType
+from applier.mysql.types import NUMBERS, ColumnType
 from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
@@ -38,6 +38,7 @@ from applier.sql.values import (
     Arguments,
     Function,
     Value,
+    as_number,
     numbers,
     one,
     together,
@@ -103,6 +104,8 @@ _OF_CLOCKS = {name for name in DATE_FUNCTIONS if name.startswith(("DAY_", "HOUR_
 def _part(name: str) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
+        if session.flavour == "mariadb":
+            value = _as_mariadb_reads(value, name, session)
         has_days = name.startswith("DAY_") and value.is_text and pc.any(
             pc.match_substring_regex(value.values, r"\d-\d")).as_py()
         if name in _OF_CLOCKS and is_read(value, session):
@@ -130,9 +133,32 @@ def _part(name: str) -> Function:
     return computed
 
 
+def _as_mariadb_reads(value: Value, name: str, session: Session) -> Value:
+    """A value from which MariaDB takes days and smaller units: a number of 14 digits is a date and time, and text of
+    few digits is NULL."""
+    if not name.startswith("DAY_"):
+        return value
+    if value.type.base in NUMBERS and value.type.base != "bit":
+        found = pc.greater_equal(pc.abs(as_number(value, session).cast(pa.float64())), _FULL_DATE)
+        if pc.any(found).as_py() and not pc.all(found).as_py():
+            raise NotComputable(f"EXTRACT({name} …) of times and dates")
+        return datetimes(value, session) if pc.any(found).as_py() else value
+    if value.is_text and name != "DAY_MICROSECOND":
+        is_short = pc.match_substring_regex(value.values, r"^[+-]?(\d{1,5}|\d{7})$")
+        if pc.all(pc.or_(is_short, pc.match_substring(value.values, ":"))).as_py() is False:
+            raise NotComputable(f"EXTRACT({name} …) of text")
+        return replace(value, values=pc.if_else(is_short, pa.scalar(None, value.values.type), value.values))
+    return value
+
+
+_FULL_DATE = 1e13
+
+
 def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if call.word not in DATE_FUNCTIONS:
         raise NotComputable(f"EXTRACT({call.word} …)")
+    if call.word == "YEAR_MONTH" and arguments[0].type.base == "year" and session.flavour == "mariadb":  # no month
+        return numbers(pc.multiply(arguments[0].values.cast(pa.int64()), 100), constant=arguments[0].constant)
     return _part(call.word)(arguments, call, session, n)
 
 
