@@ -25,5 +25,5 @@ class SequenceState:
 def sequence_of(expression: str, database: str) -> tuple[str, str] | None:
     """The database and the name of the sequence whose next number an expression is, and nothing else; a name without a
     database is of this one. None for other expressions."""
-    found = _NEXT.fullmatch(expression.strip())
+    found = _NEXT.fullmatch(expression.strip(" ()"))
     return None if found is None else (found[1] or database, found[2])

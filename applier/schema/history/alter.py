@@ -8,7 +8,7 @@ Keys follow their columns, as do foreign keys and constraints. Changes of partit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from applier.errors import SchemaError
 from applier.mysql.names import folded
@@ -176,7 +176,8 @@ class Altered:
     """A definition after an ALTER. `sources[i]` is the number of the old column that became the i-th new one, None for
     an added one; `emptied`: no row is left; `removed`: the rows that are removed, by the old definition;
     `first_number`: where an AUTO_INCREMENT column starts to number the rows, 0 if not given; `ignores`: the details of
-    ALTER IGNORE."""
+    ALTER IGNORE; `kept_defaults`: of columns whose defaults MariaDB computes once where it copies the rows, and
+    otherwise by the expression that it keeps: both, by name."""
 
     definition: TableDefinition
     sources: tuple[int | None, ...]
@@ -184,6 +185,14 @@ class Altered:
     removed: PartRows | None = None
     first_number: int = 0
     ignores: IgnoreConflicts | None = None
+    kept_defaults: Mapping[str, tuple[Default | None, Default]] = field(default_factory=dict)
+
+    def in_place(self, definition: TableDefinition) -> TableDefinition:
+        """The definition with the defaults that it keeps if no row is copied."""
+        return replace(definition, columns=tuple(
+            replace(column, default=self.kept_defaults[column.name][1])
+            if column.name in self.kept_defaults and column.default == self.kept_defaults[column.name][0] else column
+            for column in definition.columns))
 
 
 def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: StatementContext) -> Altered:
@@ -223,7 +232,7 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     return Altered(replace(altered, partitioning=partitioning, versioning=versioning,
                            first_number=said[-1] if said else definition.first_number),
                    tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
-                   next(of_kind(actions, IgnoreConflicts), None))
+                   next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults)
 
 
 def written_again(definition: TableDefinition, actions: Sequence[AlterAction],

@@ -35,6 +35,7 @@ from applier.schema.history.alter import Altered, alter, moved, read_without_esc
 from applier.schema.history.conversion import RowConversion, same_to_rows
 from applier.schema.history.drawn_sequences import DrawnSequences
 from applier.schema.history.effects import computes_anew, moves_timestamps
+from applier.schema.history.in_place import is_in_place
 from applier.schema.history.moved_rows import BOTH_KNOWN, MOVING, MovingAction, move_rows
 from applier.schema.history.table_versions import (
     RowSource,
@@ -228,6 +229,9 @@ class TableChanges:
             numbering=origin.numbering, end_of_time=origin.end_of_time, ignores=altered.ignores,
             server_version=origin.server_version,
             foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names)
+        if altered.kept_defaults and is_in_place(conversion):
+            new = altered.in_place(new)
+            conversion = replace(conversion, new=new)
         if conversion.drawn:
             conversion = replace(conversion, sequences=self._sequences.known(conversion, origin))
         if written is not None:
