@@ -8,7 +8,6 @@ up. Source: MySQL manual, "Functions and Operators"; judged by both servers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from typing import TypeAlias
@@ -56,7 +55,6 @@ from applier.sql.values import (
     converted,
     numbers,
     text_type,
-    truth,
 )
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
@@ -192,12 +190,8 @@ class Evaluator:
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
         as_value = self._instant if call.name == "TIMESTAMPADD" else self.value
-        try:
-            arguments = [as_value(argument) for argument in call.arguments]
-        except NotComputable:
-            if call.name in conditions.DECIDED_BY and self._is_decided(call):
-                return truth(pa.array([conditions.DECIDED_BY[call.name]]), constant=True)
-            raise
+        arguments = self._operands(call) if call.name in conditions.DECIDED_BY else \
+            [as_value(argument) for argument in call.arguments]
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
         if call.name in _OF_STRINGS:
@@ -217,14 +211,22 @@ class Evaluator:
             return made
         return replace(made, shows=False)
 
-    def _is_decided(self, call: Call) -> bool:
-        """True if an operand of AND or OR decides for all rows, whatever another one is."""
-        decided = False
-        for argument in call.arguments:
-            with suppress(NotComputable):
-                truths = as_truth(self.value(argument), self._session)
-                decided |= pc.all(pc.equal(truths, conditions.DECIDED_BY[call.name]), skip_nulls=False).as_py() is True
-        return decided
+    def _operands(self, call: Call) -> list[Value]:
+        """The operands of AND or OR; only the one that decides for all rows, if another one is unknown."""
+        operands, unknown = list[Value](), None
+        for argument in call.arguments:  # each once, however deep they are
+            try:
+                operands.append(self.value(argument))
+            except NotComputable as error:
+                unknown = unknown or error
+        if unknown is None:
+            return operands
+        decisive = conditions.DECIDED_BY[call.name]
+        for operand in operands:
+            truths = pc.equal(as_truth(operand, self._session), decisive)
+            if pc.all(truths, skip_nulls=False).as_py():
+                return [operand, operand]
+        raise unknown
 
     def _instant(self, node: Node) -> Value:
         """A value to which an interval is added. In MySQL a DATE among text that is chosen has a time of day then."""

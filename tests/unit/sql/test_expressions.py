@@ -162,3 +162,17 @@ def test_text_joined_in_mode_oracle_is_joined_by_its_own_function():
     [change] = parse_statement("CREATE TABLE d.t (s TEXT, v TEXT AS (s || 'x'))", sql_mode="PIPES_AS_CONCAT,ORACLE",
                                flavour="mariadb")
     assert change.definition.column("v").expression == "CONCAT_OPERATOR_ORACLE(s , 'x')"
+
+
+@pytest.mark.parametrize(("sql", "result"), [
+    ("SLEEP(1) OR 1", 1), ("0 AND SLEEP(1)", 0), ("NOT (SLEEP(1) AND 0)", 1),
+    ("SLEEP(1)" + " OR (0" * 40 + " OR 1" + ")" * 40, 1), ("SLEEP(1)" + " OR 0" * 60 + " OR 1", 1)])
+def test_an_operand_that_decides_needs_no_other_one(sql, result):
+    """Each is computed once, however deep it is."""
+    assert evaluate(sql, no_columns, 1, Session("mysql")).values.to_pylist() == [result]
+
+
+@pytest.mark.parametrize("sql", ["SLEEP(1) OR 0", "SLEEP(1) AND 1", "NULL OR SLEEP(1)"])
+def test_an_unknown_operand_that_decides_is_not_guessed(sql):
+    with pytest.raises(NotComputable, match="SLEEP"):
+        evaluate(sql, no_columns, 1, Session("mysql"))
