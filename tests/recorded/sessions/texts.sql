@@ -99,6 +99,34 @@ ALTER TABLE u ADD b1 INT AS (v LIKE 'a|_%' ESCAPE '|') STORED, ADD b2 INT AS (_b
 UPDATE t SET id = id + 10
 UPDATE u SET id = id + 10
 
+-- patterns-over-several-lines
+SET sql_mode = ''
+ALTER DATABASE d CHARACTER SET utf8mb4
+CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(30))
+INSERT INTO t VALUES (1, 'a\nb'), (2, '\tab'), (3, 'ab\n'), (4, 'ab\r'), (5, 'a\0b'), (6, NULL), (7, '\b'), (8, 'a\rb')
+ALTER TABLE t ADD a INT AS (s REGEXP '^b') STORED, ADD b INT AS (s REGEXP '^a') STORED, ADD c VARCHAR(30) AS (REGEXP_SUBSTR(s, '[a-z]+')) STORED, ADD d VARCHAR(30) AS (REGEXP_REPLACE(s, '[^a]', 'X')) STORED
+UPDATE t SET id = id + 10
+
+-- patterns-and-ends-of-lines
+SET sql_mode = ''
+CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(30)) CHARACTER SET utf8mb4
+INSERT INTO t VALUES (1, 'a\nb'), (2, '\tab'), (3, 'ab\n'), (4, 'ab'), (5, 'a\0b'), (6, NULL)
+ALTER TABLE t ADD a INT AS (s REGEXP 'a.b') /*M! STORED */ /*!80000 VIRTUAL */, ADD b INT AS (s REGEXP 'b$') /*M! STORED */ /*!80000 VIRTUAL */
+UPDATE t SET id = id + 10
+
+-- functions-of-bytes
+SET sql_mode = ''
+CREATE TABLE t (id INT PRIMARY KEY, v VARBINARY(30), b BLOB, d BLOB)
+CREATE TABLE u (id INT PRIMARY KEY, s VARCHAR(30)) CHARACTER SET binary
+INSERT INTO t VALUES (1, 'ab', 'x\'y', '2024-02-29'), (2, X'C3A9', X'00E9FF5C', '2001-02-03'), (3, NULL, NULL, NULL), (4, '', '', '1999-12-31')
+INSERT INTO u VALUES (1, 'it\'s'), (2, NULL), (3, X'E9')
+ALTER TABLE t ADD a VARCHAR(60) CHARACTER SET latin1 AS (QUOTE(v)) STORED, ADD c VARBINARY(60) AS (QUOTE(b)) STORED, ADD e INT AS (LENGTH(QUOTE(b))) STORED
+ALTER TABLE t ADD f DATE AS (STR_TO_DATE(d, '%Y-%m-%d')) STORED, ADD g VARCHAR(60) AS (STR_TO_DATE(d, '%Y-%m-%d')) STORED
+ALTER TABLE u ADD a VARBINARY(60) AS (QUOTE(s)) STORED, ADD b VARCHAR(60) CHARACTER SET latin1 AS (QUOTE(CONCAT(s, 'x'))) STORED, ADD c VARCHAR(60) AS (JSON_QUOTE(HEX(s))) STORED
+ALTER TABLE u ADD g GEOMETRY DEFAULT (ST_GeomFromText('POINT(-2.5 4.25)'))
+UPDATE t SET id = id + 10
+UPDATE u SET id = id + 10
+
 -- documents-of-bytes
 SET sql_mode = ''
 CREATE TABLE t (id INT PRIMARY KEY, v VARBINARY(60), b BLOB, s VARCHAR(60)) CHARACTER SET latin1
@@ -125,3 +153,24 @@ ALTER TABLE t ADD c1 TEXT AS (JSON_OBJECT('k', id, 's', _binary X'42')) STORED, 
 ALTER TABLE u ADD a1 VARCHAR(60) CHARACTER SET latin1 AS (JSON_OBJECT('k', id, 's', s)) STORED, ADD a2 VARCHAR(60) CHARACTER SET utf8mb4 AS (JSON_ARRAY('a', v)) STORED, ADD a3 VARBINARY(60) AS (JSON_INSERT('[1]', '$[5]', s)) STORED
 UPDATE t SET id = id + 10
 UPDATE u SET id = id + 10
+
+-- national-literals-of-other-clients
+SET sql_mode = ''
+SET NAMES latin1
+CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(20) AS (N'é') STORED, b VARCHAR(20) AS (HEX(N'é')) STORED, c VARCHAR(20) AS (CONCAT(N'é', '00')) STORED) CHARACTER SET utf8mb4
+INSERT INTO t (id) VALUES (1)
+SET NAMES utf8mb4
+SET character_set_client = latin1
+CREATE TABLE u (id INT PRIMARY KEY, a VARCHAR(20) AS (UCASE(N'ÿ')) STORED, b VARCHAR(20) AS (HEX(N'é')) STORED, c VARCHAR(20) AS (CONCAT(N'é', 'é')) STORED, d VARCHAR(20) DEFAULT (CONCAT(N'é', 'é'))) CHARACTER SET utf8mb4
+INSERT INTO u (id) VALUES (1)
+SET NAMES binary
+CREATE TABLE v (id INT PRIMARY KEY, a VARCHAR(20) AS (UCASE(N'ÿ')) STORED, b VARCHAR(20) AS (HEX(N'é')) STORED, c VARCHAR(20) AS (CONCAT(N'é', 'é')) STORED) CHARACTER SET utf8mb4
+INSERT INTO v (id) VALUES (1)
+CREATE TABLE w (id INT PRIMARY KEY) CHARACTER SET binary
+INSERT INTO w (id) VALUES (1)
+SET NAMES utf8mb4
+ALTER TABLE w ADD c VARCHAR(20) CHARACTER SET utf8mb4 AS (CONCAT(N'é', 'x')) STORED, ADD d VARCHAR(20) CHARACTER SET utf8mb4 AS (CONCAT(N'é', id)) STORED
+UPDATE t SET id = id + 10
+UPDATE u SET id = id + 10
+UPDATE v SET id = id + 10
+UPDATE w SET id = id + 10
