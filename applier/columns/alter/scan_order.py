@@ -21,7 +21,7 @@ from applier.schema.definition import TableDefinition
 from applier.schema.key_infos import clustered_key, is_innodb, key_collation
 from applier.schema.table_parts import Column
 from applier.sql.casting.members import member_numbers
-from keysearch.collation import is_ordered, order_column
+from keysearch.collation import order_column
 
 _SORTED_AS_KEPT = BINARY | NUMBERS | TEMPORAL | {"year"}
 """Types that a server sorts as Arrow sorts a snapshot's values."""
@@ -82,10 +82,9 @@ def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) 
         return member_numbers(values.combine_chunks(), column.type)
     if base in CHARACTER:
         collation = key_collation(column, flavour)
-        if collation is None or not is_ordered(collation):
+        sortable = None if collation is None else order_column(values, collation)
+        if sortable is None:
             raise NotComputable(f"by the collation {collation} of {column.name}, whose order is not known")
-        if (sortable := order_column(values, collation)) is None:
-            raise NotComputable(f"by {column.name}, which has control characters")
         return sortable
     if base not in _SORTED_AS_KEPT or pa.types.is_string(values.type):
         raise NotComputable(f"by {column.name}, {column.type.sql()}, whose order is not that of its text")

@@ -174,3 +174,25 @@ UPDATE t SET id = id + 10
 UPDATE u SET id = id + 10
 UPDATE v SET id = id + 10
 UPDATE w SET id = id + 10
+
+-- numbers-by-an-order-in-other-character-sets
+CREATE TABLE a (id VARCHAR(20) PRIMARY KEY) CHARACTER SET ujis
+CREATE TABLE b (id VARCHAR(20) PRIMARY KEY) CHARACTER SET sjis
+CREATE TABLE c (id VARCHAR(20) PRIMARY KEY) CHARACTER SET gbk
+CREATE TABLE e (id CHAR(20) PRIMARY KEY) CHARACTER SET cp1251
+CREATE TABLE f (id VARCHAR(20) PRIMARY KEY) CHARACTER SET big5
+INSERT INTO a VALUES ('b'), ('A'), ('_'), ('10'), ('9'), ('{x'), ('aB'), ('a a'), ('-1'), ('')
+INSERT INTO b VALUES ('b'), ('A'), ('_'), ('10'), ('9'), ('{x'), ('aB'), ('a a'), ('-1'), ('')
+INSERT INTO c VALUES ('b'), ('A'), ('_'), ('10'), ('9'), ('{x'), ('aB'), ('a a'), ('-1'), ('')
+INSERT INTO e VALUES ('b'), ('A'), ('_'), ('10'), ('9'), ('{x'), ('aB'), ('Ж'), ('я'), ('')
+INSERT INTO f VALUES ('b'), ('A'), ('_'), ('10'), ('9'), ('{x'), ('aB'), ('a a'), ('-1'), ('')
+ALTER TABLE a ADD n INT AUTO_INCREMENT UNIQUE
+ALTER TABLE b ADD n INT AUTO_INCREMENT UNIQUE
+ALTER TABLE c ADD n INT AUTO_INCREMENT UNIQUE
+ALTER TABLE e ADD n INT AUTO_INCREMENT UNIQUE
+ALTER TABLE f ADD n INT AUTO_INCREMENT UNIQUE
+UPDATE a SET n = n + 100
+UPDATE b SET n = n + 100
+UPDATE c SET n = n + 100
+UPDATE e SET n = n + 100
+UPDATE f SET n = n + 100
