@@ -240,7 +240,8 @@ def _compared(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 
 def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """FIND_IN_SET: the number of a text among those between commas. Both are compared whole, with spaces at the end."""
-    found = _in_members(*arguments, session, n) if arguments[1].type.base == "set" else None
+    sought, within = arguments
+    found = _in_members(sought, within, session, n) if within.type.base == "set" else None
     if found is not None:
         return found
     letters = Letters(arguments, session)
@@ -255,10 +256,10 @@ def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         ends = len(text) - len(text.rstrip(" "))
         return (equal_where_same(pa.array([text]), collation)[0].as_py(), ends) if collation else text
 
-    def place(text: str, within: str, size: int, room: int) -> int:
-        if size > room or "," in text or not within:
+    def place(text: str, labels: str, size: int, room: int) -> int:
+        if size > room or "," in text or not labels:
             return 0
-        return next((number for number, member in enumerate(within.split(","), 1) if key(member) == key(text)), 0)
+        return next((number for number, member in enumerate(labels.split(","), 1) if key(member) == key(text)), 0)
 
     made = computed(together([*letters.texts, *sizes], n), place, pa.int64())
     return numbers(made, constant=all(value.constant for value in arguments))
