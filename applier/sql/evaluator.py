@@ -197,7 +197,7 @@ class Evaluator:
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:
-            arguments = [_as_format(argument) for argument in arguments]
+            arguments = [_as_format(argument, call.name) for argument in arguments]
         made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
         if made.type == TEXT and self._session.literals in WIDE and call.name not in _IN_OWN_CHARSET:
             made = replace(made, type=text_type(self._session.literals, None))
@@ -269,9 +269,11 @@ def _as_instants(call: Call, arguments: list[Value], session: Session) -> list[V
         for node, value in zip(call.arguments, arguments, strict=True)]
 
 
-def _as_format(value: Value) -> Value:
-    """A literal of a session whose character set is binary as text, where it is a date or names a format."""
-    if value.constant and value.is_loose and value.digits is False and value.type.base in BINARY:
+def _as_format(value: Value, name: str) -> Value:
+    """A literal of a session whose character set is binary as text, where it is a date or names a format; for
+    STR_TO_DATE, all bytes."""
+    if value.type.base in BINARY and value.digits is False and (
+            name == "STR_TO_DATE" or (value.constant and value.is_loose)):
         return replace(value, values=value.values.cast(pa.string()), type=TEXT, is_loose=False)
     return value
 

@@ -25,7 +25,7 @@ from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import clustered_key, is_innodb, key_collation
 from applier.schema.table_parts import Column, KeyPart
 from applier.sql.casting.members import member_numbers
-from keysearch.collation import is_ordered, order_column
+from keysearch.collation import order_column
 
 _SORTED_AS_KEPT = BINARY | NUMBERS | TEMPORAL | {"year"}
 """Types that a server sorts as Arrow sorts a snapshot's values."""
@@ -119,10 +119,8 @@ def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) 
     if base in CHARACTER:
         collation = key_collation(column, flavour)
         sortable = None if collation is None else order_column(values, collation)
-        if collation is None or (sortable is None and not is_ordered(collation)):
-            raise NotComputable(f"by the collation {collation} of {column.name}, whose order is not known")
         if sortable is None:
-            raise NotComputable(f"by {column.name}, which has control characters")
+            raise NotComputable(f"by the collation {collation} of {column.name}, whose order is not known")
         return sortable
     if base not in _SORTED_AS_KEPT or pa.types.is_string(values.type):
         raise NotComputable(f"by {column.name}, {column.type.sql()}, whose order is not that of its text")

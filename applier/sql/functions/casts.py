@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.character_sets.collations import default_collation
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals
@@ -55,7 +54,7 @@ def cast(value: Value, call: Call, session: Session) -> Value:
     """A value as the words after AS, or USING, say. Raises NotComputable."""
     if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
         if value.type.base in BINARY:
-            return Value(value.values.cast(pa.string()), TEXT, value.constant)
+            return Value(_of_bytes(value, session), TEXT, value.constant)
         return Value(as_text(value, session), TEXT, value.constant)
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
         return _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
@@ -93,9 +92,16 @@ def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool =
 
 
 def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
-    text = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
-    type_ = text_type("utf8mb4", default_collation("utf8mb4", "mariadb")) if session.literals in WIDE else TEXT
+    text = _of_bytes(value, session) if value.type.base in BINARY else as_text(value, session)
+    type_ = text_type("utf8mb4", DEFAULT_COLLATIONS["mariadb"]["utf8mb4"]) if session.literals in WIDE else TEXT
     return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), type_)
+
+
+def _of_bytes(value: Value, session: Session) -> pa.Array:
+    """Bytes as text in UTF-8. Of bytes that are none, what MySQL makes depends on the sql_mode. Raises ArrowInvalid."""
+    if session.flavour == "mysql":
+        return value.values.cast(pa.string())
+    return byte_strings.to_text(value.values, value.type, TEXT, session)
 
 
 def _binary(value: Value, size: int | None, _: int | None, session: Session) -> Value:

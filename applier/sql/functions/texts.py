@@ -160,10 +160,14 @@ def _oracle_substring(text: pa.Array, start: Decimal, *count: Decimal) -> pa.Arr
 
 def _oracle_replace(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """The same, where NULL is an empty text; MariaDB's versions differ in what an empty result is."""
-    (text, old, new), type_ = _texts(arguments, session)
-    before, after = one(old) or "", one(new) or ""
+    if any(value.type.base in BINARY for value in arguments):
+        (text, old, new), type_ = [Value(as_bytes(value, session), BYTES, value.constant) for value in arguments], BYTES
+    else:
+        (text, old, new), type_ = _texts(arguments, session)
+    nothing = pa.scalar("").cast(text.values.type).as_py()
+    before, after = one(old) or nothing, one(new) or nothing
     made = pc.replace_substring(text.values, before, after) if before else text.values
-    if pc.any(pc.equal(made, "")).as_py():
+    if pc.any(pc.equal(made, nothing)).as_py():
         raise NotComputable("REPLACE in sql_mode ORACLE that leaves nothing")
     return Value(made, type_, text.constant)
 

@@ -432,6 +432,8 @@ def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
+    if session.flavour == "mariadb" and value.type.base in BINARY:
+        return Value(by_distinct(shown_bytes(value), quoted), TEXT, value.constant)
     text = _shown_text(value, session)
     if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL:
         return Value(pa.nulls(len(text), pa.string()), TEXT, value.constant)
