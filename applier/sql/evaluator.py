@@ -207,7 +207,9 @@ class Evaluator:
             arguments[1].constant
         if is_told or made.is_text or made.type.base in _WITHOUT_DIGITS or all(map(_shows, arguments)):
             return made
-        return replace(made, shows=False)
+        is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
+                                                      for value in arguments)
+        return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
 
     def _instant(self, node: Node) -> Value:
         """A value to which an interval is added. In MySQL a DATE among text that is chosen has a time of day then."""

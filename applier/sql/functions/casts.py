@@ -20,8 +20,9 @@ from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals
 from applier.sql.casting import byte_strings
 from applier.sql.casting.byte_strings import to_bytes
-from applier.sql.casting.texts import WIDE, in_charset
+from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
+from applier.sql.functions.dates.date_functions import date_function
 from applier.sql.functions.intervals import SECOND
 from applier.sql.functions.json_documents.documents import as_part
 from applier.sql.nodes import Call
@@ -190,6 +191,37 @@ def _datetime_cast(base: str) -> _Cast:
     return made
 
 
+def _year(value: Value, size: int | None, _: int | None, session: Session) -> Value:
+    """MySQL's CAST to YEAR: of a date its year, else of the number; NULL for others than a YEAR has. The text of a zero
+    is 2000, as that of two digits is a year near it."""
+    if session.flavour == "mariadb" or value.type.base in (*BINARY, "time", "timestamp", "json", "bit"):
+        raise NotComputable(f"CAST of {value.type.base.upper()} to YEAR")
+    if value.type.base in TEMPORAL:
+        found = date_function("YEAR", value.values).cast(pa.int64())
+        return numbers(by_distinct(found, lambda year: year if not year or _is_year(year) else None, pa.int64()),
+                       constant=value.constant)
+
+    def read(number: Decimal | float | str) -> int | None:
+        digits = re.match(r"\s*\+?\d+", number, re.ASCII) if isinstance(number, str) else None
+        if isinstance(number, str) and digits is None:
+            return None
+        year = int(digits[0]) if digits else round(number)
+        if 0 < year < 100 or (digits and not year):
+            year += 2000 if year < 70 else 1900
+        return year if not year or _is_year(year) else None
+
+    given = value.values if value.is_text else as_number(value, session)
+    given = decimals.rounded(given, 0) if pa.types.is_decimal(given.type) else given
+    return replace(numbers(by_distinct(given, read, pa.int64()), constant=value.constant), is_choice=True)
+
+
+def _is_year(year: int) -> bool:
+    return _FIRST_YEAR <= year <= _LAST_YEAR
+
+
+_FIRST_YEAR, _LAST_YEAR = 1901, 2155
+
+
 def cast_without_digits(value: Value, base: str, call: Call, session: Session) -> Value:
     """TIME(x) and TIMESTAMP(x), which servers write as a CAST without digits. MariaDB has the fraction of a second all
     the same while it copies a table."""
@@ -214,5 +246,5 @@ _CASTS: dict[str, _Cast] = {
     "CHAR": _char, "VARCHAR": _char, "BINARY": _binary, "SIGNED": _signed, "INT": _signed, "INTEGER": _signed,
     "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "FLOAT": _float, "REAL": _real,
     "DATE": _datetime_cast("date"), "DATETIME": _datetime_cast("datetime"), "TIME": _datetime_cast("time"),
-    "JSON": _json,
+    "JSON": _json, "YEAR": _year,
 }
