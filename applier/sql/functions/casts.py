@@ -17,12 +17,11 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
-from applier.mysql.values import decimals
+from applier.mysql.values import decimals, zero_dates
 from applier.sql.casting import byte_strings
 from applier.sql.casting.byte_strings import to_bytes
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.dates.date_functions import date_function
 from applier.sql.functions.intervals import SECOND
 from applier.sql.functions.json_documents.documents import as_part
 from applier.sql.nodes import Call
@@ -197,22 +196,26 @@ def _year(value: Value, size: int | None, _: int | None, session: Session) -> Va
     if session.flavour == "mariadb" or value.type.base in (*BINARY, "time", "timestamp", "json", "bit"):
         raise NotComputable(f"CAST of {value.type.base.upper()} to YEAR")
     if value.type.base in TEMPORAL:
-        found = date_function("YEAR", value.values).cast(pa.int64())
+        real = pc.year(zero_dates.as_nulls(value.values).cast(pa.timestamp("us")))
+        days = zero_dates.numbers_of(value.values) // (1 if value.type.base == "date" else zero_dates.DAY)
+        found = pc.if_else(pa.array(zero_dates.which(value.values)), pa.array(zero_dates.parts(days)[0], pa.int64()),
+                           real)
         return numbers(by_distinct(found, lambda year: year if not year or _is_year(year) else None, pa.int64()),
                        constant=value.constant)
 
-    def read(number: Decimal | float | str) -> int | None:
-        digits = re.match(r"\s*\+?\d+", number, re.ASCII) if isinstance(number, str) else None
-        if isinstance(number, str) and digits is None:
-            return None
-        year = int(digits[0]) if digits else round(number)
-        if 0 < year < 100 or (digits and not year):
-            year += 2000 if year < 70 else 1900
+    def of_text(text: str) -> int | None:
+        digits = re.match(r"\s*\+?\d+", text, re.ASCII)
+        return None if digits is None else of_number(int(digits[0])) if int(digits[0]) else 2000
+
+    def of_number(number: Decimal | float) -> int | None:
+        year = round(number)
+        year += 0 if not 0 < year < 100 else 2000 if year < 70 else 1900
         return year if not year or _is_year(year) else None
 
     given = value.values if value.is_text else as_number(value, session)
     given = decimals.rounded(given, 0) if pa.types.is_decimal(given.type) else given
-    return replace(numbers(by_distinct(given, read, pa.int64()), constant=value.constant), is_choice=True)
+    made = by_distinct(given, of_text if value.is_text else of_number, pa.int64())
+    return replace(numbers(made, constant=value.constant), is_choice=True)
 
 
 def _is_year(year: int) -> bool:
