@@ -21,6 +21,7 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
+from applier.sql.casting.byte_strings import bit_bytes
 from applier.sql.casting.texts import WIDE
 from applier.sql.functions import (
     arithmetic,
@@ -69,6 +70,9 @@ _OF_STRINGS = frozenset({
     "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",
     "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"})
 """Functions of strings that have one collation, or are bytes, together."""
+_OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
+                       "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
+"""Functions of strings for which a BIT is its bytes."""
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
 """Functions whose text is not in the character set of literals, as text made of numbers is."""
 _OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRACT", "ADDTIME", "SUBTIME", "TIMEDIFF",
@@ -192,6 +196,9 @@ class Evaluator:
         arguments = [as_value(argument) for argument in call.arguments]
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
+        if call.name in _OF_BYTES:
+            arguments = [Value(bit_bytes(value.values, value.type), BYTES, value.constant)
+                         if value.type.base == "bit" else value for value in arguments]
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:
