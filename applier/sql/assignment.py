@@ -58,6 +58,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         return pa.nulls(len(value.values), arrow_type(wanted))
     if value.is_text and value.type.charset != wanted.charset and wanted.base not in BINARY:
         value = replace(value, values=exact_text.shown(value.values, value.type.charset))
+    if value.is_text and value.type.charset != wanted.charset and any("?" in member for member in wanted.members):
+        value = replace(value, values=in_charset(value.values, wanted.charset or "utf8mb4"))
     if wanted.base in BINARY and value.is_text:
         value = Value(as_bytes(value, session), BYTES, value.constant)
     if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose:
@@ -235,6 +237,8 @@ def _of_documents(value: Value, wanted: ColumnType, session: Session) -> pa.Arra
         raise NotComputable(f"a document as {wanted.base.upper()}")
     if session.flavour == "mariadb" or wanted.base not in NUMBERS | {"year"}:
         return assigned(Value(value.values, TEXT), wanted, session)
+    if pc.any(pc.match_substring_regex(value.values, r'^"-?\d+[-:]\d+[-:]')).as_py():
+        raise NotComputable(f"a document that is a date or a time, or its text, as {wanted.base.upper()}")
     text = unquoted(value.values)
     if wanted.base == "year":
         if pc.any(pc.match_substring_regex(value.values, r'^[^-\d"]')).as_py():

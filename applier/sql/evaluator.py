@@ -8,6 +8,7 @@ up. Source: MySQL manual, "Functions and Operators"; judged by both servers.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from typing import TypeAlias
@@ -22,7 +23,7 @@ from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.sql.casting.byte_strings import bit_bytes
-from applier.sql.casting.texts import WIDE
+from applier.sql.casting.texts import WIDE, in_charset
 from applier.sql.functions import (
     arithmetic,
     bits,
@@ -37,7 +38,7 @@ from applier.sql.functions import (
     texts,
 )
 from applier.sql.functions.casts import cast
-from applier.sql.functions.dates import calendars, clocks, times
+from applier.sql.functions.dates import calendars, clocks, forms, times
 from applier.sql.functions.json_documents import loose_documents
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
@@ -50,11 +51,13 @@ from applier.sql.values import (
     NULL,
     TEXT,
     Value,
+    as_truth,
     beside_text,
     constant,
     converted,
     numbers,
     text_type,
+    truth,
 )
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
@@ -63,7 +66,8 @@ Columns: TypeAlias = Callable[[str], Typed]
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS
               | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS
-              | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | letter_cases.FUNCTIONS
+              | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | forms.FUNCTIONS
+              | letter_cases.FUNCTIONS
               | loose_documents.FUNCTIONS)
 _OF_STRINGS = frozenset({
     "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
@@ -186,14 +190,19 @@ class Evaluator:
             instant, count = self._instant(call.arguments[0]), self.value(last.arguments[0])
             return intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
         if call.name == "CAST":
-            value = self.value(call.arguments[0])
+            value = (self._with_days if call.word.startswith("DATE") else self.value)(call.arguments[0])
             if call.word.startswith("TIME"):
                 [value] = _as_instants(call, [value], self._session)
             return cast(value, call, self._session)
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
         as_value = self._instant if call.name == "TIMESTAMPADD" else self.value
-        arguments = [as_value(argument) for argument in call.arguments]
+        try:
+            arguments = [as_value(argument) for argument in call.arguments]
+        except NotComputable:
+            if call.name in conditions.DECIDED_BY and self._is_decided(call):
+                return truth(pa.array([conditions.DECIDED_BY[call.name]]), constant=True)
+            raise
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
         if call.name in _OF_BYTES:
@@ -218,6 +227,15 @@ class Evaluator:
                                                       for value in arguments)
         return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
 
+    def _is_decided(self, call: Call) -> bool:
+        """True if an operand of AND or OR decides for all rows, whatever another one is."""
+        decided = False
+        for argument in call.arguments:
+            with suppress(NotComputable):
+                truths = as_truth(self.value(argument), self._session)
+                decided |= pc.all(pc.equal(truths, conditions.DECIDED_BY[call.name]), skip_nulls=False).as_py() is True
+        return decided
+
     def _instant(self, node: Node) -> Value:
         """A value to which an interval is added. In MySQL a DATE among text that is chosen has a time of day then."""
         value = self.value(node)
@@ -225,12 +243,30 @@ class Evaluator:
         if self._session.flavour != "mysql" or not value.is_text or not is_choice:
             return value
         assert isinstance(node, Call)
-        chosen = [self._instant(argument) for argument in node.arguments]
+        chosen = [_day_of_year(self._instant(argument)) for argument in node.arguments]
         if any(one.type.base == "time" for one in chosen):
             raise NotComputable("an interval added to a time among text, which is one of the current day")
         midnight = ColumnType("datetime")
         return _FUNCTIONS[node.name]([converted(one, midnight, self._session) if one.type.base == "date" else one
                                       for one in chosen], node, self._session, self._n)
+
+
+    def _with_days(self, node: Node) -> Value:
+        """A value that becomes a date. In MySQL a YEAR among text that CASE or IF chooses is its first day then."""
+        value = self.value(node)
+        if self._session.flavour != "mysql" or not value.is_text or not isinstance(node, Call) or \
+                node.name not in _CHOICES:
+            return value
+        chosen = [_day_of_year(self._with_days(argument)) for argument in node.arguments]
+        return _FUNCTIONS[node.name](chosen, node, self._session, self._n)
+
+
+def _day_of_year(value: Value) -> Value:
+    """A YEAR as the text of its first day; other values unchanged."""
+    if value.type.base != "year":
+        return value
+    years = pc.utf8_lpad(value.values.cast(pa.string()), 4, "0")
+    return replace(value, values=pc.binary_join_element_wise(years, "01-01", "-"), type=TEXT, is_column=False)
 
 
 def _as_instants(call: Call, arguments: list[Value], session: Session) -> list[Value]:
@@ -272,6 +308,8 @@ def _string(literal: Literal, session: Session) -> Value:
     if charset == "utf8mb3" and session.flavour == "mysql" and literal.text and max(literal.text) > "\uffff":
         raise NotComputable("a character of four bytes in utf8mb3")
     type_ = TEXT if charset == "utf8mb4" else ColumnType("longtext", charset=charset)
+    if charset == "utf8mb3" and session.flavour == "mariadb":  # older versions read it with question marks
+        return Value(in_charset(pa.array([literal.text]), charset), type_, constant=True)
     is_read_as_written = session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode
     return constant(pa.scalar(literal.text.translate(ESCAPES) if is_read_as_written else literal.text), type_)
 

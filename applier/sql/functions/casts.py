@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.collations import default_collation
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
@@ -45,7 +46,7 @@ from applier.sql.values import (
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
 _Cast: TypeAlias = Callable[[Value, int | None, int | None, Session], Value]
-_OF_CHARSET = re.compile(r"CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHARACTER SET) ?(\w+)")
+_OF_CHARSET = re.compile(r"(?:VAR)?CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHARACTER SET) ?(\w+)")
 _WHOLE = r"^\s*(?P<number>(?:-?\d{1,18})?)"
 _UNUSUAL = r"^\s*(\+|-?\d{19})"
 
@@ -58,7 +59,11 @@ def cast(value: Value, call: Call, session: Session) -> Value:
         return Value(as_text(value, session), TEXT, value.constant)
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
         return _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
-    if of_charset := _OF_CHARSET.fullmatch(call.word):
+    of_charset = _OF_CHARSET.fullmatch(call.word)
+    if of_charset and of_charset[2] == "BINARY":
+        made = _binary(value, int(of_charset[1]) if of_charset[1] else None, None, session)
+        return replace(made, constant=value.constant, is_loose=True)
+    if of_charset:
         if value.type.base in BINARY:
             value = Value(shown_bytes(value), TEXT, value.constant)
         made = _in_charset(value, of_charset[2].lower(), session)
@@ -89,7 +94,7 @@ def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool =
 
 def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     text = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
-    type_ = text_type(session.literals, None) if session.literals in WIDE else TEXT
+    type_ = text_type("utf8mb4", default_collation("utf8mb4", "mariadb")) if session.literals in WIDE else TEXT
     return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), type_)
 
 
@@ -238,7 +243,7 @@ def cast_without_digits(value: Value, base: str, call: Call, session: Session) -
 
 def _json(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     if not value.is_text and value.type.base != "json":
-        if session.flavour != "mysql" or value.is_null or value.type.base in TEMPORAL:
+        if session.flavour != "mysql" or value.is_null:
             raise NotComputable("CAST of a value that is not text to JSON")
         made = as_part(value, session)
         return Value(pc.if_else(value.values.is_null(), pa.scalar(None, pa.string()), made.values), JSON)
