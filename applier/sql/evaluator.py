@@ -21,6 +21,7 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
+from applier.sql.casting.byte_strings import bit_bytes
 from applier.sql.casting.texts import WIDE, in_charset
 from applier.sql.functions import (
     arithmetic,
@@ -36,7 +37,7 @@ from applier.sql.functions import (
     texts,
 )
 from applier.sql.functions.casts import cast
-from applier.sql.functions.dates import calendars, clocks, times
+from applier.sql.functions.dates import calendars, clocks, forms, times
 from applier.sql.functions.json_documents import loose_documents
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
@@ -63,13 +64,17 @@ Columns: TypeAlias = Callable[[str], Typed]
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS
               | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS
-              | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | letter_cases.FUNCTIONS
+              | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | forms.FUNCTIONS
+              | letter_cases.FUNCTIONS
               | loose_documents.FUNCTIONS)
 _OF_STRINGS = frozenset({
     "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
     "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",
     "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"})
 """Functions of strings that have one collation, or are bytes, together."""
+_OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
+                       "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
+"""Functions of strings for which a BIT is its bytes."""
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
 """Functions whose text is not in the character set of literals, as text made of numbers is."""
 _OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRACT", "ADDTIME", "SUBTIME", "TIMEDIFF",
@@ -194,6 +199,9 @@ class Evaluator:
             [as_value(argument) for argument in call.arguments]
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
+        if call.name in _OF_BYTES:
+            arguments = [Value(bit_bytes(value.values, value.type), BYTES, value.constant)
+                         if value.type.base == "bit" else value for value in arguments]
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:
@@ -209,7 +217,9 @@ class Evaluator:
             arguments[1].constant
         if is_told or made.is_text or made.type.base in _WITHOUT_DIGITS or all(map(_shows, arguments)):
             return made
-        return replace(made, shows=False)
+        is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
+                                                      for value in arguments)
+        return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
 
     def _operands(self, call: Call) -> list[Value]:
         """The operands of AND or OR; only the one that decides for all rows, if another one is unknown."""

@@ -64,7 +64,7 @@ def _concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value
 def _concat_ws(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if any(value.type.base in BINARY for value in arguments):
         between, *texts = (Value(as_bytes(value, session), BYTES, value.constant) for value in arguments)
-        type_, cut = BYTES, pc.binary_slice
+        type_, cut = BYTES, _bytes_from
     else:
         (between, *texts), type_ = _texts(arguments, session)
         cut = pc.utf8_slice_codeunits
@@ -77,6 +77,11 @@ def _concat_ws(arguments: Arguments, call: Call, session: Session, n: int) -> Va
     empty = pa.repeat(pa.scalar(separator.as_py()[:0], separator.type), len(arrays[0]))
     made = pc.binary_join_element_wise(empty, *arrays, separator, null_handling="skip")
     return Value(cut(made, len(separator.as_py()), None), type_, all(value.constant for value in texts))
+
+
+def _bytes_from(data: pa.Array, start: int, _: None) -> pa.Array:
+    """Without the first bytes: Arrow's slice fails on empty values."""
+    return pc.binary_replace_slice(data, 0, start, b"")
 
 
 def _left(text: pa.Array, count: Decimal) -> pa.Array:
