@@ -13,7 +13,7 @@ from applier.options import ReplayOptions
 from tests.support.folders import RECORDED
 from tests.support.real_server import differences_of, rows_of
 
-CASES = [json.loads(line) for name in ("recorded", "found", "found_mysql", "mariadb", "codes")
+CASES = [json.loads(line) for name in ("recorded", "found", "found_mysql", "mariadb", "codes", "expressions")
          for line in gzip.open(RECORDED / "sessions" / f"{name}.jsonl.gz", "rt")]
 
 
