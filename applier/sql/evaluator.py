@@ -200,8 +200,8 @@ class Evaluator:
             made = replace(made, values=made.values.cast(pa.binary()), type=BYTES, is_loose=True)
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
-        is_told = call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and \
-            arguments[1].constant
+        is_told = made.type.base == "json" or (
+            call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and arguments[1].constant)
         if is_told or all(_shows(value) or (made.is_text and is_choice_of_digits(value)) for value in arguments):
             return made
         return replace(made, shows=False)
@@ -302,5 +302,7 @@ def _bytes(literal: Literal, session: Session) -> Value:
 _LITERALS: dict[str, Callable[[Literal, Session], Value]] = {
     "number": lambda literal, _: number(literal.text), "string": _string, "bytes": _bytes,
     "null": lambda *_: Value(pa.nulls(1), NULL, constant=True),
-    "bool": lambda literal, _: Value(pa.array([Decimal(literal.text)], pa.decimal128(38, 0)), BOOL, constant=True),
+    "bool": lambda literal, session: Value(
+        pa.array([Decimal(literal.text)], pa.decimal128(38, 0)),
+        BOOL if session.flavour == "mysql" else replace(BOOL), constant=True),
 }

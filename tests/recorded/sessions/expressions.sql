@@ -121,3 +121,68 @@ INSERT INTO u (s) VALUES ('😀'), ('😀ab'), ('éab')
 SET sql_mode='STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE'
 CREATE TABLE t (id INT PRIMARY KEY, d DATE NULL, a DATETIME AS (IF(id, d, NULL)) STORED)
 INSERT IGNORE INTO t (id, d) VALUES (1, '2024-00-00'), (2, x'00ff'), (3, '2024-02-29')
+
+-- geometries-as-other-types
+SET sql_mode=''
+CREATE TABLE g (n INT PRIMARY KEY AUTO_INCREMENT, v GEOMETRY)
+INSERT INTO g (v) VALUES (ST_GeomFromText('POINT(1 2)')), (ST_GeomFromText('POINT(-1.5 300.25)')), (NULL), (ST_GeomFromText('POINT(0 0)'))
+CREATE TABLE a LIKE g
+INSERT INTO a SELECT * FROM g
+CREATE TABLE b LIKE g
+INSERT INTO b SELECT * FROM g
+CREATE TABLE c LIKE g
+INSERT INTO c SELECT * FROM g
+CREATE TABLE d LIKE g
+INSERT INTO d SELECT * FROM g
+CREATE TABLE e LIKE g
+INSERT INTO e SELECT * FROM g
+ALTER TABLE a MODIFY v INT
+ALTER TABLE b MODIFY v VARCHAR(40) CHARACTER SET utf8mb4
+ALTER TABLE c MODIFY v VARBINARY(60)
+ALTER TABLE d MODIFY v ENUM('7', 'a')
+ALTER TABLE e MODIFY v TEXT CHARACTER SET latin1
+UPDATE a SET n = n + 10
+
+-- numbers-of-members-in-wide-sets
+SET sql_mode=''
+CREATE TABLE t (n INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(40), w VARCHAR(40) CHARACTER SET utf16, x VARCHAR(40) CHARACTER SET utf32, t TIME)
+INSERT INTO t (v) VALUES ('3'), ('1'), ('01'), (' 2'), ('2 '), ('+1'), ('12'), ('123'), ('4'), ('é'), ('a'), ('a,b'), (''), ('00001')
+UPDATE t SET w = v, x = v, t = '-01:02:03'
+CREATE TABLE u LIKE t
+INSERT INTO u SELECT * FROM t
+ALTER TABLE t MODIFY v ENUM('a','b','c','é') CHARACTER SET ucs2, MODIFY w ENUM('a','b','c','é') CHARACTER SET ucs2, MODIFY x ENUM('a','b','c','é') CHARACTER SET utf32, MODIFY t SET('a','b') CHARACTER SET utf32
+ALTER TABLE u MODIFY v SET('a','b','c','é') CHARACTER SET utf32, MODIFY w SET('a','b','c','é') CHARACTER SET utf16, MODIFY x SET('a','b','c','é') CHARACTER SET ucs2
+UPDATE t SET n = n + 100
+UPDATE u SET n = n + 100
+
+-- parts-of-documents-in-mariadb
+SET sql_mode='', time_zone='+02:00'
+CREATE TABLE d (n INT PRIMARY KEY AUTO_INCREMENT, i INT, b VARBINARY(20), bl BLOB, e ENUM('a','é'), s SET('a','b'), t TIME(2), ts TIMESTAMP(3) NULL, dt DATETIME, da DATE)
+INSERT INTO d (i, b, bl, e, s, t, ts, dt, da) VALUES (1, 'B', 'x"y', 'é', 'a,b', '-1:02:03.4', '2024-02-29 01:02:03.456', '2024-02-29 01:02:03', '2024-02-29'), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), (0, '', '', '', '', '10:00:00', '2024-02-29 01:02:03', '2024-02-29', '2024-02-29')
+ALTER TABLE d ADD g1 TEXT AS (JSON_ARRAY(b)) STORED, ADD g2 TEXT AS (JSON_OBJECT('k', i, 's', bl)) STORED, ADD g3 TEXT AS (JSON_ARRAY(e)) STORED, ADD g4 TEXT AS (JSON_ARRAY(s, i)) STORED, ADD g5 TEXT AS (JSON_ARRAY(t)) STORED
+ALTER TABLE d ADD g7 TEXT AS (JSON_ARRAY(dt)) STORED, ADD g8 TEXT AS (JSON_INSERT('{}', '$.q', da)) STORED, ADD g9 TEXT AS (JSON_ARRAY(_binary'B')) STORED, ADD ga TEXT AS (JSON_ARRAY('5', 0x61)) STORED, ADD gb TEXT AS (JSON_OBJECT('k', i, 's', _binary'B')) STORED
+ALTER TABLE d ADD gc TEXT AS (JSON_ARRAY(JSON_EXISTS('7', '$.a'), i)) STORED, ADD gd TEXT AS (JSON_ARRAY(i = 1)) STORED, ADD ge TEXT AS (JSON_ARRAY(i IS NULL, NOT i)) STORED, ADD gf TEXT AS (JSON_OBJECT('k', i / 0, 's', e)) STORED, ADD gg TEXT AS (JSON_OBJECT(_binary'k', i)) STORED
+ALTER TABLE d ADD gh TEXT AS (JSON_ARRAY(ts)) STORED
+INSERT INTO d (i, b, e, s, t, ts) VALUES (5, 'z', 'a', 'b', '1:2:3', '2024-02-29 01:02:03')
+
+-- documents-that-are-numbers-with-more
+SET sql_mode=''
+CREATE TABLE l (n INT PRIMARY KEY AUTO_INCREMENT, t VARCHAR(40))
+INSERT INTO l (t) VALUES ('2023-03-26'), ('2024-02-29T00:00:00'), ('23:59:59.9999'), ('12x'), ('-3.5'), ('00012'), ('1 2'), ('7 '), ('"a"'), ('1:2'), ('100%'), ('a'), (''), ('{"a": 1} '), ('0'), ('2.50'), ('1,2')
+ALTER TABLE l ADD g1 TEXT AS (JSON_SET(t, '$.z', 1)) STORED, ADD g2 TEXT AS (JSON_INSERT(t, '$.q', 'x')) STORED, ADD g3 TEXT AS (JSON_REMOVE(t, '$.a')) STORED, ADD g4 TEXT AS (JSON_MERGE_PATCH(t, '{"m": 1}')) STORED, ADD g5 TEXT AS (JSON_KEYS(t)) STORED, ADD g6 INT AS (JSON_EXISTS(t, '$.a')) STORED
+ALTER TABLE l ADD g7 TEXT AS (JSON_EXTRACT(t, '$.a')) STORED, ADD g8 TEXT AS (JSON_QUERY(t, '$')) STORED, ADD g9 INT AS (JSON_VALID(t)) STORED, ADD ga INT AS (JSON_DEPTH(t)) STORED, ADD gb TEXT AS (JSON_COMPACT(t)) STORED, ADD gc INT AS (JSON_CONTAINS_PATH(t, 'one', '$.a')) STORED
+UPDATE l SET n = n + 100
+
+-- casts-to-year
+SET sql_mode=''
+CREATE TABLE y (n INT PRIMARY KEY AUTO_INCREMENT, i BIGINT, d DECIMAL(10,2), f DOUBLE, s VARCHAR(30), da DATE, y YEAR)
+INSERT INTO y (i, d, f, s, da, y) VALUES (0, 0, 0, '0', '2024-02-29', 2000), (1, 1.5, 1.5, '1', '1900-01-01', 0), (69, 69.5, 69.5, '69', '2156-01-01', 2155), (70, 70.4, 70.4, '70', NULL, NULL), (99, 99.5, 99.5, '99', '2155-12-31', 1999), (100, 2.5, 2.5, '00', NULL, NULL), (1901, 1901.4, 3.5, '2024-02-29', NULL, NULL), (2156, -0.4, -0.4, '-0', NULL, NULL), (-1, NULL, NULL, '5x', NULL, NULL), (20010203, NULL, NULL, '', NULL, NULL), (NULL, NULL, NULL, '0.5', NULL, NULL)
+ALTER TABLE y ADD gi INT AS (CAST(i AS YEAR)) STORED, ADD gd INT AS (CAST(d AS YEAR)) STORED, ADD gf INT AS (CAST(f AS YEAR)) STORED, ADD gs VARCHAR(9) AS (CAST(s AS YEAR)) STORED, ADD gda INT AS (CAST(da AS YEAR)) STORED, ADD gy INT AS (CAST(y AS YEAR)) STORED, ADD gc VARCHAR(9) AS (CONCAT(CAST(i AS YEAR), '')) STORED, ADD gl DOUBLE AS (CAST(20010203 AS YEAR)) STORED
+UPDATE y SET n = n + 100
+
+-- values-of-documents-that-are-whole
+SET sql_mode=''
+CREATE TABLE j (n INT PRIMARY KEY AUTO_INCREMENT, v JSON)
+INSERT INTO j (v) VALUES ('{"a": 1}'), ('{"a": "5"}'), ('{"a": "x"}'), ('{"a": 2.5}'), ('{"a": "2.5"}'), ('{"a": 1e2}'), ('{"a": true}'), ('{"a": null}'), ('{"a": [1]}'), ('[]'), ('{"a": -3}'), ('{"a": 18446744073709551615}'), ('{"a": "  7 "}'), ('{"a": ""}'), ('{"a": -2.5}'), ('{"a": 3.5}'), ('{"a": 1e30}'), ('null'), (NULL), ('{"a": "2024-02-29"}'), ('{"a": false}')
+ALTER TABLE j ADD s BIGINT AS (JSON_VALUE(v, '$.a' RETURNING SIGNED)) STORED, ADD u BIGINT UNSIGNED AS (JSON_VALUE(v, '$.a' RETURNING UNSIGNED)) STORED
+UPDATE j SET n = n + 100
