@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.character_sets.collations import default_collation
+from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
@@ -94,7 +94,7 @@ def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool =
 
 def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     text = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
-    type_ = text_type("utf8mb4", default_collation("utf8mb4", "mariadb")) if session.literals in WIDE else TEXT
+    type_ = text_type("utf8mb4", DEFAULT_COLLATIONS["mariadb"]["utf8mb4"]) if session.literals in WIDE else TEXT
     return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), type_)
 
 
