@@ -160,6 +160,17 @@ def altered_partitions(before: Partitioning | None,
     return before, None
 
 
+def with_columns_of_partitions(partitioning: Partitioning, renames: Mapping[str, str]) -> Partitioning:
+    """The partitioning by columns that have other names now, as MariaDB allows; `renames` as of altered_keys."""
+    changed = {old: new for old, new in renames.items() if not same_name(old, new)}
+    if not changed:
+        return partitioning
+    expression = partitioning.expression
+    return replace(partitioning, columns=tuple(changed.get(folded(name), name) for name in partitioning.columns),
+                   expression=None if expression is None else with_names(expression, changed),
+                   subpartition_by=with_names(partitioning.subpartition_by, changed))
+
+
 @dataclass(frozen=True)
 class Altered:
     """A definition after an ALTER. `sources[i]` is the number of the old column that became the i-th new one, None for
@@ -214,6 +225,8 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     if altered.stored_columns and not definition.stored_columns:
         raise SchemaError("the table had no stored columns, so it is not known how many rows it has")
     partitioning, removed = altered_partitions(definition.partitioning, actions)
+    if partitioning is not None and not any(True for _ in of_kind(actions, PartitionBy)):
+        partitioning = with_columns_of_partitions(partitioning, changes.renames)
     said = [option.auto_increment for option in of_kind(actions, SetOptions) if option.auto_increment]
     emptied = not holds_rows(definition) or not holds_rows(altered) or any(True for _ in of_kind(actions, EmptyTable))
     return Altered(replace(altered, partitioning=partitioning, versioning=versioning,

@@ -172,23 +172,25 @@ def _real(value: Value, size: int | None, scale: int | None, session: Session) -
     return (_float if "REAL_AS_FLOAT" in session.sql_mode else _double)(value, size, scale, session)
 
 
+CUTS = "TIME_TRUNCATE_FRACTIONAL,ALLOW_INVALID_DATES"
+"""The sql_mode in which a date keeps its parts and only loses digits."""
+
+
 def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
         if value.type.base == "year" and session.flavour == "mariadb":
             raise NotComputable("CAST of a YEAR, whose day MariaDB has as 0")
         if has_dates(value):
-            value = times(value, session) if base == "time" else datetimes(value, session, whole=True)
+            value = times(value, session) if base == "time" else datetimes(
+                value, session, whole=True, is_day=base == "date")
         if value.type.base not in TEMPORAL:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         if base == "date" and value.type.base in ("datetime", "timestamp"):
-            session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL")
+            session = replace(session, sql_mode=CUTS)
         elif session.flavour == "mariadb" and "TIME_ROUND_FRACTIONAL" not in session.sql_mode:
-            session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL", flavour="mysql")
-        values = convert_values(value.values, value.type, type_, session)
-        if zero_dates.has_any(values):
-            raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
-        return Value(values, type_)
+            session = replace(session, sql_mode=CUTS, flavour="mysql")
+        return Value(convert_values(value.values, value.type, type_, session), type_)
 
     return made
 

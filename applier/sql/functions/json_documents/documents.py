@@ -31,12 +31,14 @@ from applier.sql.functions.json_documents.document_nodes import Node, found, par
 from applier.sql.nodes import Call
 from applier.sql.values import (
     BOOL,
+    BYTES,
     JSON,
     TEXT,
     Arguments,
     Function,
     Value,
     as_text,
+    is_ascii,
     numbers,
     one,
     shown_bytes,
@@ -550,6 +552,9 @@ def _parts(arguments: Arguments, session: Session) -> list[Value]:
     charsets = {session.literals, *(value.type.charset for value in texts)}
     if session.flavour == "mariadb" and charsets & _NOT_ASCII and len(texts) < len(arguments):
         raise NotComputable("numbers in a document beside text in a character set that has not all of ASCII")
+    if session.flavour == "mariadb" and any(value.type.base in BINARY for value in arguments) and (
+            charsets & WIDE or not all(is_ascii(value.values) for value in texts)):
+        raise NotComputable("bytes in a document beside text that is not ASCII")
     if session.flavour == "mysql" or not (are_wide or {session.literals in WIDE}) - {False}:
         return [as_part(value, session) for value in arguments]
     if len(are_wide) > 1 or any(value.type.base == "json" for value in arguments):
@@ -567,13 +572,21 @@ def _array(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if not parts:
         return Value(pa.array(["[]"]), JSON, constant=True)
     joined = pc.binary_join_element_wise(*together(parts, n), ", ")
-    return Value(pc.binary_join_element_wise("[", joined, "]", ""), JSON, all(part.constant for part in parts))
+    made = pc.binary_join_element_wise("[", joined, "]", "")
+    return _of_parts(made, arguments, session, constant=all(part.constant for part in parts))
+
+
+def _of_parts(made: pa.Array, arguments: Arguments, session: Session, *, constant: bool) -> Value:
+    """A document made of parts, which is bytes in MariaDB if one of them is."""
+    if session.flavour == "mariadb" and any(value.type.base in BINARY for value in arguments):
+        return Value(made.cast(pa.binary()), BYTES, constant)
+    return Value(made, JSON, constant)
 
 
 def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """MySQL orders members by the length, then the bytes, of their names, and keeps the last of one name."""
-    names = [one(Value(shown_bytes(value), TEXT, value.constant) if session.flavour == "mariadb" and
-                 value.type.base in BINARY else value) for value in arguments[::2]]
+    names = [name.decode() if isinstance(name := one(value), bytes) and name.isascii() and session.flavour == "mariadb"
+             else name for value in arguments[::2]]
     if len(arguments) % 2 or not all(isinstance(name, str) for name in names):
         raise NotComputable("JSON_OBJECT whose names are not text")
     members = list(zip(names, _parts(arguments, session)[1::2], strict=True))
@@ -585,7 +598,8 @@ def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     parts = [pc.binary_join_element_wise(f"{quoted(name)}: ", array, "")
              for (name, _), array in zip(members, values, strict=True)]
     joined = pc.binary_join_element_wise(*parts, ", ")
-    return Value(pc.binary_join_element_wise("{", joined, "}", ""), JSON, all(part.constant for _, part in members))
+    made = pc.binary_join_element_wise("{", joined, "}", "")
+    return _of_parts(made, arguments, session, constant=all(part.constant for _, part in members))
 
 
 FUNCTIONS: dict[str, Function] = {
