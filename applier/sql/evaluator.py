@@ -335,5 +335,7 @@ def _bytes(literal: Literal, session: Session) -> Value:
 _LITERALS: dict[str, Callable[[Literal, Session], Value]] = {
     "number": lambda literal, _: number(literal.text), "string": _string, "bytes": _bytes,
     "null": lambda *_: Value(pa.nulls(1), NULL, constant=True),
-    "bool": lambda literal, _: Value(pa.array([Decimal(literal.text)], pa.decimal128(38, 0)), BOOL, constant=True),
+    "bool": lambda literal, session: Value(
+        pa.array([Decimal(literal.text)], pa.decimal128(38, 0)),
+        BOOL if session.flavour == "mysql" else replace(BOOL), constant=True),
 }

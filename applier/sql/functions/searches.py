@@ -250,8 +250,7 @@ def _compared(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 
 def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """FIND_IN_SET: the number of a text among those between commas. Both are compared whole, with spaces at the end."""
-    sought, within = arguments
-    found = _in_members(sought, within, session, n) if within.type.base == "set" else None
+    found = _in_members(arguments, session, n) if arguments[1].type.base == "set" else None
     if found is not None:
         return found
     letters = Letters(arguments, session)
@@ -275,10 +274,11 @@ def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     return numbers(made, constant=all(value.constant for value in arguments))
 
 
-def _in_members(sought: Value, within: Value, session: Session, n: int) -> Value | None:
+def _in_members(arguments: Arguments, session: Session, n: int) -> Value | None:
     """FIND_IN_SET in a SET column: the number of the column's member of that name, in which the case of ASCII letters
     does not count, where a row has it. In MariaDB only of a constant that has the bytes of a member; None for others,
     which are sought in the row's text."""
+    sought, within = arguments
     members, texts = within.type.members, as_text(sought, session)
     if session.flavour == "mariadb":
         if not sought.constant or sought.is_null or not texts[0].is_valid:

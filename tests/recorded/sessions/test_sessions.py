@@ -13,7 +13,8 @@ from applier.options import ReplayOptions
 from tests.support.folders import RECORDED
 from tests.support.real_server import differences_of, rows_of
 
-CASES = [json.loads(line) for name in ("recorded", "found", "found_mysql", "mariadb", "codes", "structure", "texts")
+CASES = [json.loads(line) for name in ("recorded", "found", "found_mysql", "mariadb", "codes", "structure", "texts",
+                                       "expressions")
          for line in gzip.open(RECORDED / "sessions" / f"{name}.jsonl.gz", "rt")]
 BY_SERVER = {("MariaDB" if "MariaDB" in case["server"] else "MySQL", case["name"], case["server"].partition("-")[0]):
              case for case in CASES}

@@ -153,8 +153,9 @@ _FULL_DATE = 1e13
 def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if call.word not in DATE_FUNCTIONS:
         raise NotComputable(f"EXTRACT({call.word} …)")
-    if call.word == "YEAR_MONTH" and arguments[0].type.base == "year" and session.flavour == "mariadb":  # no month
-        return numbers(pc.multiply(arguments[0].values.cast(pa.int64()), 100), constant=arguments[0].constant)
+    if call.word == "YEAR_MONTH" and arguments[0].type.base == "year":  # MariaDB has no month
+        months = pc.add(pc.multiply(arguments[0].values.cast(pa.int64()), 100), int(session.flavour == "mysql"))
+        return numbers(months, constant=arguments[0].constant)
     return _part(call.word)(arguments, call, session, n)
 
 
