@@ -10,8 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import applier
-from applier.apply.index import key_index
-from applier.apply.tables import table_walk
 from applier.cli import main
 from applier.errors import ReplayStopped
 from applier.jobs.replay.result import ReplayResult
@@ -53,20 +51,6 @@ def test_rows_that_are_found_by_all_they_hold_agree(tmp_path):
         log.change(after=(1, 1, "x"))
         log.change(before=(1, 1, "x"), after=(1, 2, "y"))
     assert str(replayed(log.path, tmp_path / "out", witness="stop").witness) == "1 of 1 before-images agree"
-
-
-@both_routes
-def test_what_is_compared_outlives_the_growth_of_an_index(route, tmp_path, monkeypatch):
-    monkeypatch.setattr(key_index, "FIRST_KEYS", 16)
-    monkeypatch.setattr(table_walk, "BATCH_ROWS", 32)
-    with Log(tmp_path / "binlog.000001") as log:
-        log.table(TABLE)
-        for key in range(200):
-            log.change(after=(key, 1, "x"))
-        for key in range(200):
-            log.change(before=(key, 1, "x" if key else "y"), after=(key, 2, "y"))
-    witness = replayed(log.path, tmp_path / "out", route=route, witness="report").witness
-    assert (witness.compared, witness.agreed) == (200, 199)
 
 
 @both_routes
