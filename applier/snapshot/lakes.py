@@ -1,4 +1,4 @@
-"""A lake root: the location of its versions, the latest one, and the lake's identity.
+"""The root of a lake: where its versions are, which one is the latest, and the lake's identity.
 
     LAKE/_lake.json                   {format_version, id}: marks a lake root; written first
     LAKE/LATEST                       the name of the newest version, for people and other tools
@@ -18,8 +18,10 @@ from __future__ import annotations
 import os
 import re
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import orjson
 from pyarrow import fs
@@ -39,7 +41,7 @@ LEASES = "_leases"
 PUBLISHED = "_published"
 DATA = "_data"
 FORMAT_VERSION, MERGING_VERSION = 1, 2
-"""Of a lake of whole files, and of one that merges on read."""
+"""The format versions of a lake of whole files, and of a lake that merges on read."""
 _DIGITS = 10
 _VERSION = re.compile(rf"(?P<lake>.*?)/*(?:^|/){VERSIONS}/+(?P<number>[0-9]{{1,{_DIGITS}}})/*")
 
@@ -60,43 +62,42 @@ class Mark:
 
 
 def version_name(number: int) -> str:
-    """The folder of a version, as they sort."""
+    """Return the name of a version's folder; names sort like numbers."""
     return f"{number:0{_DIGITS}}"
 
 
 def version_uri(lake: str, number: int) -> str:
-    """The path or uri of a version."""
+    """Return the path or URI of a version."""
     return join(lake, f"{VERSIONS}/{version_name(number)}")
 
 
 def exact(uri: str) -> str:
-    """Return the path or uri of a version in the form of `version_uri`, if it is one of `LAKE/_versions/N`; any other
-    unchanged."""
+    """Return a path or URI `LAKE/_versions/N` in the form of `version_uri`; any other one unchanged."""
     path, query = divided(uri)
     found = _VERSION.fullmatch(path)
     return uri if found is None else f"{path[:found.start('number')]}{version_name(int(found['number']))}{query}"
 
 
 def root_of(uri: str) -> str:
-    """Return the path or uri of the lake of `LAKE/_versions/N`; any other unchanged."""
+    """Return the path or URI of the lake, given `LAKE/_versions/N`; any other one unchanged."""
     place, query = divided(uri)
     found = _VERSION.fullmatch(place)
     return uri if found is None else f"{found['lake'] or '.'}{query}"
 
 
 def number_of(uri: str) -> int:
-    """The number of the version at a path or uri."""
+    """Return the number of the version at a path or URI."""
     return int(divided(uri)[0].rstrip("/").rpartition("/")[2])
 
 
 def id_of(filesystem: fs.FileSystem, root: str) -> str | None:
-    """The id of the lake at a path; None if there is no lake. Raises SnapshotError for a damaged mark."""
+    """Return the id of the lake at a path; None if there is no lake. Raises SnapshotError for a damaged mark."""
     mark = mark_of(filesystem, root)
     return None if mark is None else mark.id
 
 
 def mark_of(filesystem: fs.FileSystem, root: str) -> Mark | None:
-    """The mark of the lake at a path; None if there is no lake. Raises SnapshotError for a damaged mark."""
+    """Return the mark of the lake at a path; None if there is no lake. Raises SnapshotError for a damaged mark."""
     path = f"{root}/{MARK}"
     try:
         with filesystem.open_input_stream(path, compression=None) as stream:
@@ -117,38 +118,67 @@ def mark_of(filesystem: fs.FileSystem, root: str) -> Mark | None:
 
 
 def numbers(filesystem: fs.FileSystem, root: str) -> list[int]:
-    """The numbers of versions of the lake at a path, ascending, complete or not. Errors: OSError."""
+    """Return the numbers of all versions of the lake at a path, ascending, incomplete ones included. Errors: OSError.
+    """
     infos = filesystem.get_file_info(fs.FileSelector(f"{root}/{VERSIONS}", allow_not_found=True))
     return sorted(int(info.base_name) for info in infos
                   if info.type == fs.FileType.Directory and re.fullmatch(rf"[0-9]{{{_DIGITS}}}", info.base_name))
 
 
 def complete(filesystem: fs.FileSystem, root: str) -> list[int]:
-    """The numbers of complete versions, ascending. Errors: OSError."""
+    """Return the numbers of complete versions, ascending. Errors: OSError."""
     found = numbers(filesystem, root)
     infos = filesystem.get_file_info([f"{root}/{VERSIONS}/{version_name(number)}/{MANIFEST}" for number in found])
     return [number for number, info in zip(found, infos, strict=True) if info.type == fs.FileType.File]
 
 
-def latest(filesystem: fs.FileSystem, root: str) -> int | None:
-    """The number of the latest complete version; None if there is none. Errors: OSError.
+def found(filesystem: fs.FileSystem, root: str) -> tuple[Mark | None, int | None]:
+    """Return the mark of the lake at a path and the number of its latest complete version, each None if there is none.
+    Raises SnapshotError for a damaged mark; errors: OSError."""
+    requests: list[Callable[[], Any]] = [partial(mark_of, filesystem, root), partial(_pointed_at, filesystem, root)]
+    mark, pointed = location.at_once(filesystem, requests)
+    return mark, None if mark is None else _latest_from(filesystem, root, pointed)
 
-    Of many versions, not all are listed: those after the one that LATEST names have its next numbers, since a run that
-    was killed before it wrote the pointer leaves it behind, and nothing expires before it is right.
+
+def latest(filesystem: fs.FileSystem, root: str) -> int | None:
+    """Return the number of the latest complete version; None if there is none. Errors: OSError."""
+    return _latest_from(filesystem, root, _pointed_at(filesystem, root))
+
+
+def _latest_from(filesystem: fs.FileSystem, root: str, pointed: int | None) -> int | None:
+    """Return the same, given the version that LATEST names.
+
+    If there are many versions, not all are listed, but only the numbers after that one are tried: a run that was
+    killed before it wrote LATEST leaves it behind, and no version expires before LATEST is correct.
     """
-    number = _pointed_at(filesystem, root)
-    if number is not None and is_complete(filesystem, root, number):
-        while is_complete(filesystem, root, number + 1):
-            number += 1
-        return number
+    if pointed is not None:
+        is_right, has_next = location.at_once(filesystem, [
+            partial(is_complete, filesystem, root, number) for number in (pointed, pointed + 1)])
+        if is_right:
+            while has_next:
+                pointed += 1
+                has_next = is_complete(filesystem, root, pointed + 1)
+            return pointed
     return next((number for number in reversed(numbers(filesystem, root)) if is_complete(filesystem, root, number)),
                 None)
 
 
+def is_published(filesystem: fs.FileSystem, root: str, number: int) -> bool:
+    """Return whether a version of this number, or a later one, was published: it may have expired. Errors: OSError."""
+    requests: list[Callable[[], Any]] = [partial(is_complete, filesystem, root, number),
+                                         partial(_pointed_at, filesystem, root)]
+    is_there, pointed = location.at_once(filesystem, requests)
+    if is_there or (pointed is not None and pointed < number):
+        return bool(is_there)
+    return (_latest_from(filesystem, root, pointed) or 0) >= number
+
+
 def is_complete(filesystem: fs.FileSystem, root: str, number: int) -> bool:
-    """Return whether there is a complete version of this number. Errors: OSError."""
-    path = f"{root}/{VERSIONS}/{version_name(number)}/{MANIFEST}"
-    return bool(filesystem.get_file_info(path).type == fs.FileType.File)
+    """Return whether there is a complete version of this number. Its folder is listed: that is one request to a store,
+    and asking for a file that is missing is several. Errors: OSError."""
+    folder = f"{root}/{VERSIONS}/{version_name(number)}"
+    return any(info.base_name == MANIFEST and info.type == fs.FileType.File
+               for info in filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True)))
 
 
 def _pointed_at(filesystem: fs.FileSystem, root: str) -> int | None:
@@ -161,23 +191,23 @@ def _pointed_at(filesystem: fs.FileSystem, root: str) -> int | None:
 
 
 def latest_uri(uri: str) -> str | None:
-    """The path or uri of the latest version of the lake at a path or uri; None if there is no lake. Raises
+    """Return the path or URI of the latest version of the lake at a path or URI; None if there is no lake. Raises
     SnapshotError for a lake without a version."""
     filesystem, root = location.resolve(uri)
-    if id_of(filesystem, root) is None:
-        return None
     try:
-        number = latest(filesystem, root)
+        mark, number = found(filesystem, root)
     except OSError as error:
         raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=uri) from error
+    if mark is None:
+        return None
     if number is None:
         raise SnapshotError("the lake has no version yet", file=uri, hint="a replay with --lake makes one")
     return version_uri(uri, number)
 
 
 def make(uri: str, *, merges: bool) -> Mark:
-    """Make a lake at a path or uri if there is none, one that merges on read or not, and return its mark. Raises
-    SnapshotError for a folder with other things in it; errors: OSError."""
+    """Create a lake at a path or URI if there is none, and return its mark. `merges`: it merges on read. Raises
+    SnapshotError for a folder with other contents. Errors: OSError."""
     filesystem, root = location.resolve(uri)
     if (known := mark_of(filesystem, root)) is not None:
         return known

@@ -1,9 +1,9 @@
-"""Row groups of files in lakes that merge on read: read one by one, each compared with its own digest.
+"""Row groups of files in lakes that merge on read: they are read one by one, and each is compared with its own digest.
 
 A file's own metadata, under the key `applier.row_groups`, is JSON: for each row group its rows, where its bytes begin
 and end, the keys of its first and last row (bytes in hexadecimal; null without keys), and the digest of its bytes. They
-are contiguous from the file's first byte on, followed by the footer, whose size and digest are in the
-manifest. So all bytes that are read are verified, and a row group of a file on an object store takes one request.
+are contiguous from the file's first byte on, followed by the footer, whose size and digest are in the manifest. So all
+bytes that are read are verified, and reading a row group on an object store takes one request.
 
 A file that came from another snapshot has no such metadata. It is read as a whole.
 """
@@ -32,12 +32,14 @@ from applier.snapshot.files.digest import can_check, check_digest
 from applier.snapshot.files.file_entries import Digest, FileEntry, KeyValue
 
 KEY = b"applier.row_groups"
+_WHOLE_BYTES = 256 << 10
+"""A file on a store that is not larger is read by one request, not first its footer and then its row groups."""
 GroupKey = int | Annotated[str, lambda key: "" if re.fullmatch("(?:[0-9a-f]{2})*", key) else "is no key"] | None
 
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A row group: how many rows, from which byte to before which one, its first and last key, and its digest."""
+    """A row group: its number of rows, where its bytes begin and end, its first and last key, and its digest."""
 
     rows: Count
     start: Count
@@ -54,7 +56,7 @@ class RowGroup:
 
 
 def described(groups: Sequence[tuple[int, int, int, KeyValue | None, KeyValue | None, str]]) -> dict[bytes, bytes]:
-    """The metadata of a file with these row groups, their fields in the order of RowGroup."""
+    """Return the metadata of a file with these row groups, given by their fields in the order of RowGroup."""
     def text(key: KeyValue | None) -> int | str | None:
         return key.hex() if isinstance(key, bytes) else key
 
@@ -64,7 +66,8 @@ def described(groups: Sequence[tuple[int, int, int, KeyValue | None, KeyValue | 
 
 
 class GroupedFile:
-    """A file that is read by row groups. `path` is its path in the file system; its footer is read and compared here.
+    """A file that is read by row groups. `path` is its path in the file system. The constructor reads and verifies the
+    footer.
 
     Raises the errors of checks.reading for a file that cannot be read, and SnapshotError.
     """
@@ -74,12 +77,14 @@ class GroupedFile:
         self._far: tuple[int, pa.NativeFile] | None = None
         self._fetched: dict[int, pa.Buffer] = {}
         start = 0 if entry.footer is None else entry.bytes - entry.footer.bytes
+        first = 0 if entry.bytes <= _WHOLE_BYTES and not is_local(filesystem) else start
         with self._opened() as source:
             check_size(source.size(), entry.bytes, path)
             if start < 0:
                 raise self._damaged("its manifest says of its footer that it is longer than the file")
-            data = pa.py_buffer(source.read_at(entry.bytes - start, start))
-        check_size(data.size, entry.bytes - start, path)
+            whole = pa.py_buffer(source.read_at(entry.bytes - first, first))
+        check_size(whole.size, entry.bytes - first, path)
+        data = whole.slice(start - first)
         check_digest(data, entry.digest if entry.footer is None else entry.footer.digest, path)
         self.metadata: pq.FileMetaData = pq.read_metadata(pa.BufferReader(self._within(start, data)))
         if self.metadata.num_rows != entry.stored_rows:
@@ -87,6 +92,14 @@ class GroupedFile:
                                 f"{entry.stored_rows}", file=path)
         self.groups = [RowGroup(entry.stored_rows, 0, entry.bytes, None, None, entry.digest or "")] \
             if entry.footer is None else self._described(start)
+        if first < start:
+            self._fetched = {number: whole.slice(group.start, group.end - group.start)
+                             for number, group in enumerate(self.groups)}
+
+    @property
+    def kept_bytes(self) -> int:
+        """About how much memory it takes: its metadata, and row groups that are here for the next `read`."""
+        return self.metadata.serialized_size + sum(data.size for data in self._fetched.values())
 
     @property
     def firsts(self) -> np.ndarray:
@@ -99,12 +112,13 @@ class GroupedFile:
         return self.metadata.schema.to_arrow_schema()
 
     def fetch(self, number: int) -> None:
-        """Have the bytes of a row group here for the next `read` of it."""
+        """Fetch the bytes of a row group for the next `read` of it."""
         if number not in self._fetched:
             self._fetched[number] = self._bytes_of(self.groups[number])
 
     def read(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
-        """The rows of a row group, or some columns of them; all rows of a file that does not describe its groups."""
+        """Return the rows of a row group, with all columns or some; all rows of a file that does not describe its
+        groups."""
         group, names = self.groups[number], None if columns is None else list(columns)
         data = self._fetched.pop(number, None)
         if data is None:
@@ -125,7 +139,7 @@ class GroupedFile:
 
     @contextmanager
     def _opened(self) -> Iterator[pa.NativeFile]:
-        """The file. One on a store stays open, once a process, since opening it takes a request."""
+        """Open the file. A file on a store stays open, once per process, since opening it takes a request."""
         if is_local(self._filesystem):
             with self._filesystem.open_input_file(self._path) as source:
                 yield source
@@ -135,8 +149,8 @@ class GroupedFile:
         yield self._far[1]
 
     def _within(self, start: int, data: pa.Buffer) -> pa.Buffer:
-        """Return the file's bytes, of which these begin at `start` and all others are 0: untouched memory takes no
-        room."""
+        """Return a buffer of the file's size with these bytes from `start` on, and 0 elsewhere: untouched memory takes
+        no space."""
         if data.size == self._entry.bytes:
             return data
         whole = np.zeros(self._entry.bytes, np.uint8)
