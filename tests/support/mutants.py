@@ -41,7 +41,7 @@ from tests.support.near import CALLS, DAILY, tests_for
 from tests.support.watched.sitecustomize import PACKAGES
 
 SUITES = ("near", "day", "all")
-LONGEST = {"near": 240, "day": 3600, "all": 7200}
+LONGEST = {"near": 600, "day": 3600, "all": 7200}
 """Seconds after which a suite counts as failed: a loop does not end."""
 NO_TEST = ("--deselect=tests",)
 NO_TESTS = 5

@@ -116,14 +116,13 @@ def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
         return from_text(shown(values, old, flavour), _SHOWN, new, session)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
         values = numbers.to_number(values, old, _BIGINT, session)
-    masked = flavour == "mariadb" or old.base == "bit"
     n = len(new.members)
 
     def as_enum(number: int) -> str:
         return new.members[number - 1] if 1 <= number <= n else ""
 
     def as_set(number: int) -> str:
-        return _of_bits(number & ((1 << n) - 1) if masked else number if 0 <= number < 1 << n else 0, new)
+        return _of_bits(number, new)
 
     return by_distinct(values, as_set if new.base == "set" else as_enum)
 

@@ -135,6 +135,20 @@ def test_an_expression_of_any_form_is_refused_at_the_worst(sql):
         evaluate(sql, no_columns, 1, Session("mysql", time_zone="+00:00", now_us=10**15))
 
 
+@pytest.mark.parametrize(("opening", "closing"), [("(", ")"), ("~", "")])
+def test_an_expression_of_the_most_levels_is_computed(opening, closing):
+    whole = opening * 99 + "1" + closing * 99
+    assert evaluate(whole, no_columns, 1, Session()).values.to_pylist() in ([1], [2**64 - 2])
+    with pytest.raises(NotComputable, match="too many levels"):
+        evaluate(opening + whole + closing, no_columns, 1, Session())
+
+
+@pytest.mark.parametrize(("arguments", "expected"), [
+    ("'abcb', 'b', 'x'", "axcx"), ("'abcb', 'b', NULL", "ac"), ("'abcb', NULL, 'x'", "abcb")])
+def test_replace_in_mode_oracle_takes_null_for_an_empty_text(arguments, expected):
+    assert evaluate(f"REPLACE_ORACLE({arguments})", no_columns, 1, Session("mariadb")).values.to_pylist() == [expected]
+
+
 @pytest.mark.parametrize(("mode", "sql", "expected"), [
     ("PIPES_AS_CONCAT", "s || 'x' || -a * 2", "CONCAT(s , 'x' , -a) * 2"),
     ("ANSI", "IF(s || '||' = 'q', (s || 1) || 2, 3)", "IF(CONCAT(s , '||') = 'q', CONCAT((CONCAT(s , 1)) , 2), 3)"),
