@@ -28,9 +28,8 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
     SnapshotError for a snapshot of an older program, and as iceberg.publication says.
     """
     began, snapshot = time.perf_counter(), _loaded(uri, "Iceberg")
-    before_ms = None if expire is None else int((time.time() - _checked_age(expire).total_seconds()) * 1000)
-    if tag is not None and (not tag.strip() or tag == "main"):
-        raise UsageError(f"{tag!r} is not a name for a tag", hint="give --tag a name as daily")
+    before_ms = None if expire is None else int((time.time() - checked_age(expire).total_seconds()) * 1000)
+    check_tag(tag)
     left_out.open_again()  # pyiceberg needs dateutil
     need("pyiceberg", "lake")
     from applier.jobs.publish.iceberg.catalog import open_catalog, working
@@ -41,7 +40,7 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
         with needed(snapshot, where, filter, tag) as former:
             tables, at_once = publish(catalog, snapshot, filter, former, Besides(tag, before_ms))
         if tag is not None or before_ms is not None:
-            forget_tags(snapshot, where, lambda: tags_of(catalog))
+            forget_tags(snapshot, where, tag, lambda: tags_of(catalog))
     return Published(catalog=where, position=str(snapshot.position), gtid_set=snapshot.position.gtid_set,
                      tables=tuple(tables), together=at_once == "everything", rows_together=at_once != "nothing",
                      seconds=time.perf_counter() - began)
@@ -86,7 +85,14 @@ def fsck(lake: str, where: str | None, *, quick: bool = False, progress: Progres
                    orphan_bytes=sum(found.orphans.values()))
 
 
-def _checked_age(given: timedelta | str) -> timedelta:
+def check_tag(tag: str | None) -> None:
+    """Raise UsageError for a tag with a name that none can have."""
+    if tag is not None and (not tag.strip() or tag == "main"):
+        raise UsageError(f"{tag!r} is not a name for a tag", hint="give --tag a name as daily")
+
+
+def checked_age(given: timedelta | str) -> timedelta:
+    """Return the time that --expire says. Raises UsageError for an invalid one."""
     found = age(given) if isinstance(given, str) else given
     if found is None or found < timedelta():
         raise UsageError(f"--expire {given} is not a time", hint="as 90s, 30m, 12h, 7d, 4w")
