@@ -257,7 +257,7 @@ FSCK = Verb(
     "fsck", LAKES, "check all files", reading.LAKE_TO_READ,
     making.ICEBERG.of("Also check the tables that were published in this Iceberg catalog, and find orphan files.",
                       default=None),
-    running.QUICK, making.JSON, running.PROGRESS)
+    running.REMOVE_ORPHANS, running.QUICK, making.JSON, running.PROGRESS)
 
 COMMANDS = (REPLAY, IMPORT, ARCHIVE, DOCTOR, COMPARE, REWRITE, SUMMARY, SHOW, LOCATE, INDEX, EXPLAIN, CHANGES, HISTORY,
             UNDO, STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, COMPACT, EXPIRE, FSCK)
