@@ -65,7 +65,7 @@ def fsck(*, lake: str, iceberg: str | None, remove_orphans: bool, quick: bool, j
 
         applier fsck /lake/shop
         applier fsck /lake/shop --iceberg sqlite:////lake/catalog.db
-        applier fsck /lake/shop --iceberg sqlite:////lake/catalog.db --remove-orphans
+                     --remove-orphans
     """
     from applier.cli.output import lakes as output
     from applier.cli.terminal import progress
