@@ -57,7 +57,7 @@ def insert(log, *ids, table="t"):
 
 
 def lost(publish, folder):
-    """Publish up to the moment at which the catalog would have changed: the names of the files that nobody needs."""
+    """Publish until just before the catalog would change; return the names of the files that nothing needs."""
     before = files(folder)
     with mock.patch.object(commits, "Session", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         publish()
