@@ -28,7 +28,7 @@ class UnitResult:
     not have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths and by
     column; `merged` the changes beside the base's files, which stay (files is None then); `witnessed` the comparison of
     before-images with rows; `partial_updates`, `documents` and `bytes_saved` the counts of
-    binlog.rows.partial_updates."""
+    binlog.rows.partial_updates. `in_order`: the rows of a table without a key are in the order of insertion."""
 
     number: int
     inserted: int
@@ -48,6 +48,7 @@ class UnitResult:
     documents: int = 0
     bytes_saved: int = 0
     merged: MergedChanges | None = None
+    in_order: bool = True
 
     @property
     def written(self) -> tuple[FileEntry, ...]:

@@ -119,13 +119,13 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
             begins: Sequence[KeyValue | None] = [None] if reason else [None, *_lows(chain, files, ranges, unit_bytes,
                                                                                    allowed)]
             bounds = [*zip(begins, [*begins[1:], None], strict=True)]
-        number = _add_units(chain, searches, number, [(low, high, _begins(base, files.within(low, high)))
+        number = _add_units(chain, searches, number, [(low, high, _begins(chain[0], base, files.within(low, high)))
                                                       for low, high in bounds],
                             staging, allowed, cascades, base, idempotent, witness)
     for group_number, group in by_group.items():
         needed = {item.version.id: searches[item.version.id] or Stored(by_content=False) for item in group}
         number = add_units(group_number, group, needed, number,
-                           lambda item: _begins(base, _base_files(item, base).all), staging, allowed, idempotent,
+                           lambda item: _begins(item, base, _base_files(item, base).all), staging, allowed, idempotent,
                            witness)
 
 
@@ -183,14 +183,17 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
                 search=search or (NotSearched() if key is None else KeyRange(key, low, high)), origin=origin,
                 needs=needs, target=target, type_conversions=allowed, same_columns=not chain[0].version.given,
                 idempotent=idempotent, witness=witness, time_zone=version.time_zone,
-                may_divide=not item.single_unit_reason,
+                may_divide=not item.single_unit_reason, in_order=not version.unordered,
                 may_merge=may_merge and target is not None and target.merges and isinstance(origin, FromBase)))
     return number + len(ranges)
 
 
-def _begins(base: Snapshot | None, files: tuple[FileEntry, ...]) -> RowOrigin:
+def _begins(item: PlannedVersion, base: Snapshot | None, files: tuple[FileEntry, ...]) -> RowOrigin:
     """The source of the rows of a version that begins with these files of the base."""
-    return FromBase(uri=absolute(base.root), files=files) if base is not None and files else BeginsEmpty()
+    if base is None or not files:
+        return BeginsEmpty()
+    entry = base.table(*item.version.in_base) if item.version.in_base is not None else None
+    return FromBase(uri=absolute(base.root), files=files, in_order=entry is None or not entry.unordered)
 
 
 def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: Snapshot | None,

@@ -116,12 +116,13 @@ class UnitLink(ABC):
         is_updated = bool(self.by_foreign_keys) or (index is not None and index.updated > 0)
         only_inserted = not is_updated and not (index is not None and index.deleted)
         partitioning = self.spec.definition.partitioning
-        in_order = partitioning is None or not is_updated  # which puts a row behind those of another partition
+        # an update may put a row behind those of another partition
+        in_order = self.spec.in_order and (partitioning is None or not is_updated)
         if self._began_empty:
             return Arrivals(in_order=in_order, only_inserted=only_inserted)
         match self.spec.origin:
-            case FromBase():
-                in_order = partitioning is None
+            case FromBase(in_order=kept):
+                in_order = in_order and kept and partitioning is None
             case Altered() as altered if (were := altered.conversion.old.partitioning) is not None:
                 keeps = altered.conversion.removed is not None  # those of a partition, or of all others
                 in_order = in_order and (keeps or were == partitioning)

@@ -98,7 +98,7 @@ class GroupedFile:
     @property
     def kept_bytes(self) -> int:
         """About how much memory it takes: its metadata, and row groups that are here for the next `read`."""
-        return self.metadata.serialized_size + sum(data.size for data in self._fetched.values())
+        return int(self.metadata.serialized_size) + sum(data.size for data in self._fetched.values())
 
     @property
     def firsts(self) -> np.ndarray:
