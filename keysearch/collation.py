@@ -36,6 +36,9 @@ _0900_ON_MARIADB = {
 """MariaDB has MySQL's names utf8mb4_…0900_… since 11.4, as aliases of collations of UCA 14 for these languages."""
 _UNORDERED = ("latin2_czech_cs", "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis")
 """Prefixes of the tables that only say which characters are equal."""
+_LIKE_ASCII = ("_chinese_ci", "_chinese_nopad_ci", "_japanese_ci", "_japanese_nopad_ci", "_korean_ci",
+               "_korean_nopad_ci", "_korean_mysql_ci")
+"""Endings of those in which most of ASCII, up to Z and small letters as capital ones, sorts by its codes."""
 _WRAPPING = "ja_"
 """The prefix of tables whose levels behind the first wrap: a server weighs an iteration or length mark by the character
 before it, and when such a level begins, that is still the string's last one."""
@@ -112,7 +115,11 @@ def equality_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Ar
 
 def order_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array | pa.ChunkedArray | None:
     """A column that sorts as the collation sorts strings, with their NULLs; equal strings have equal values. None if
-    that is unknown: of several levels where there are control characters, which sort before the spaces that pad."""
+    that is unknown: of several levels where there are control characters, which sort before the spaces that pad, and of
+    East Asian sets where there are others than letters of ASCII and characters below them."""
+    if not is_ordered(collation):
+        is_plain = pc.all(pc.match_substring_regex(column, "^[ -Za-z]*$")).as_py() is not False
+        return pc.ascii_upper(pc.utf8_rtrim(column, " ")) if is_plain and collation.endswith(_LIKE_ASCII) else None
     keys, rules = equality_column(column, collation), _rules(collation)
     if rules is None or not rules.pads or not pc.any(pc.match_substring_regex(column, "[\\x00-\\x1f]")).as_py():
         return keys

@@ -1,4 +1,4 @@
-"""From row changes to the remaining rows: by pointers into the log, which are decoded only at the end."""
+"""From row changes to the remaining rows, by pointers into the log. Values are decoded only at the end."""
 
 __all__ = ["foreign_keys", "index", "merged_changes", "output", "routes", "search", "spec", "tables", "tasks",
            "witnessed"]

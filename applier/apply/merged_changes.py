@@ -11,8 +11,8 @@ from applier.snapshot.files.file_entries import FileEntry, KeyValue
 
 @dataclasses.dataclass(frozen=True)
 class RangeChange:
-    """The changes in the range of a file: the number of added rows, with their first and last key, and
-    the numbers of rows that died in the file and in row files."""
+    """The changes in the range of a file: the number of added rows, their first and last key, and the numbers of rows
+    that died in the file and in row files."""
 
     added: int = 0
     low: KeyValue | None = None
@@ -23,9 +23,9 @@ class RangeChange:
 
 @dataclasses.dataclass(frozen=True)
 class MergedChanges:
-    """`rows` are the rows that were added, in key order, where they are few; many are in `files`. `dead` are
-    the rows that died: `file`, a name, and `position`, in the order of both. `ranges` are of the unit's files, in their
-    order."""
+    """`rows` are the added rows, in key order, if they are few; if they are many, they are in `files`. `dead` are the
+    rows that died: `file`, a name, and `position`, sorted by both. `ranges` has the changes of the unit's files, in
+    their order."""
 
     rows: pa.Table
     files: tuple[FileEntry, ...]

@@ -1,4 +1,5 @@
-"""The specification of a unit: how its rows are found, where they come from, and what its task needs. Plain data."""
+"""The specification of a unit: how its rows are found, where they come from, and what its task needs in addition. Plain
+data."""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ from applier.snapshot.writer import TableTarget
 
 @dataclasses.dataclass(frozen=True)
 class RowPart:
-    """A column of the definition by its number; `prefix`: how many characters (of binary ones, bytes) a key takes;
-    `collation`: the collation of a key's text; `by_bits`: of floating-point numbers -0.0 and 0.0 are two, as they are
-    to before-images, but not to keys."""
+    """A column of the definition, by number, or a part of it. `prefix`: how many characters (bytes, if binary) a key
+    uses; `collation`: the collation of a key's text; `by_bits`: -0.0 and 0.0 differ, as in before-images, but not in
+    keys."""
 
     column: int
     prefix: int | None = None
@@ -31,7 +32,7 @@ class RowPart:
 
 
 def content_part(column: int, definition: TableDefinition) -> RowPart:
-    """Return the part of a column that a before-image compares to find a row by content."""
+    """Return the part of a column by which a before-image finds a row by content."""
     return RowPart(column, by_bits=definition.columns[column].type.base in ("float", "double"))
 
 
@@ -40,8 +41,8 @@ def content_part(column: int, definition: TableDefinition) -> RowPart:
 
 @dataclasses.dataclass(frozen=True)
 class KeyRange:
-    """By the one key that also orders and divides them: the unit has the rows from `low` to before `high` (None: no
-    bound). Raises ValueError for a bound that is not of the key's type."""
+    """Rows are found by the single key that also orders and divides them: the unit has the rows from `low` to before
+    `high` (None: no bound). Raises ValueError for a bound that is not of the key's type."""
 
     key: TableKey
     low: KeyValue | None = None
@@ -53,11 +54,11 @@ class KeyRange:
 
     @property
     def bounds(self) -> list[KeyValue]:
-        """Those that there are of `low` and `high`."""
+        """The existing bounds among `low` and `high`."""
         return [bound for bound in (self.low, self.high) if bound is not None]
 
     def has_whole(self, file: FileEntry) -> bool:
-        """True if all rows of a file are in the range."""
+        """Return True if all rows of a file are in the range."""
         low: Any = self.low
         high: Any = self.high
         if low is None and high is None:
@@ -70,8 +71,9 @@ class KeyRange:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Stored:
-    """In a row store, which has all rows of the table: by several keys, or, `by_content`, by their contents (FIND: a
-    key that is not unique, or a scan). `also`: other parts that are kept of each row, for foreign keys."""
+    """Rows are found in a row store, which has all rows of the table: by several keys, or, `by_content`, by their
+    contents (FIND: a key that is not unique, or a scan). `also`: other parts of each row that are kept, for foreign
+    keys."""
 
     by_content: bool
     also: tuple[RowPart, ...] = ()
@@ -79,12 +81,13 @@ class Stored:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ImageMultiset:
-    """By whole images: no key is unique, and all images hold all columns. The unit has all rows of the table."""
+    """Rows are found by whole images: there is no unique key, and all images have all columns. The unit has all rows of
+    the table."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NotSearched:
-    """By nothing: the log changes no row of this version, which has no key; they only pass through it."""
+    """Rows are not searched: the log changes no row of this version, which has no key. They only pass through it."""
 
 
 RowSearch = KeyRange | Stored | ImageMultiset | NotSearched
@@ -95,13 +98,16 @@ RowSearch = KeyRange | Stored | ImageMultiset | NotSearched
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BeginsEmpty:
-    """Without rows."""
+    """The unit begins without rows; `is_new`: the log makes, or empties, the table, which so has no counter yet."""
+
+    is_new: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FromBase:
-    """From `files` of the snapshot at a path or uri, those with rows in the unit's range. The first and the last one
-    may have rows of other units, too. `in_order`: without a key and partitions, rows are in the order of insertion."""
+    """Rows come from `files` of the snapshot at a path or URI: those with rows in the unit's range. The first and the
+    last one may have rows of other units, too. `in_order`: without a key and partitions, rows are in the order of
+    insertion."""
 
     uri: str
     files: tuple[FileEntry, ...]
@@ -110,7 +116,8 @@ class FromBase:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Altered:
-    """From the unit of the version that DDL made this one of, by `conversion`; both have the same number and bounds."""
+    """Rows come, by `conversion`, from the unit of the version from which DDL made this one; both units have the same
+    number and bounds."""
 
     unit: UnitSpec
     conversion: RowConversion
@@ -122,13 +129,13 @@ class Altered:
 
     @cached_property
     def keeps_rows(self) -> bool:
-        """True if the rows are the previous ones, in their order, as across a RENAME."""
+        """True if the rows are the previous ones, in the same order, as after a RENAME."""
         return self.keeps_key and not changes_rows(self.conversion)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Exchanged:
-    """From the version before, and from a table that it exchanged rows with."""
+    """Rows come from the previous version, and from a table with which it exchanged rows."""
 
     own: Altered
     other: Altered
@@ -142,14 +149,15 @@ RowOrigin = BeginsEmpty | FromBase | Altered | Exchanged
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NothingElse:
-    """Nothing: a task of its own may apply it, on either route."""
+    """The task needs nothing else: the unit may have a task of its own, on either route."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GroupMembership:
-    """All units of a foreign-key `group`, in log order. The unit belongs to it in the range of the log from
-    `start` to before `end` (positions: file, offset), in which this version applies, and never if the table is
-    `filtered_out` by its name there; `unfollowed` are the columns to which foreign keys refer that nothing follows."""
+    """The task needs all units of a foreign-key `group`, in log order; on the walk route. The unit belongs to it in the
+    range of the log from `start` to before `end` (positions: file, offset), in which this version applies, and never if
+    the table is `filtered_out` by its name there; `unfollowed` are the referenced columns of foreign keys that the
+    server does not follow."""
 
     group: int
     start: tuple[int, int]
@@ -164,9 +172,9 @@ class GroupMembership:
 
 @dataclasses.dataclass(frozen=True)
 class ParentLink:
-    """A foreign key of one column whose effects on rows follow from the changes of the parent table: that table's
-    version and definition, its column and the own one, by number, the part of values that is compared, and the action
-    (applier.schema.foreign_keys)."""
+    """A foreign key of one column whose effects on rows follow from the changes of the parent table alone: that table's
+    version and definition, its column and this table's column, by number, the part of values that is compared, and the
+    actions (applier.schema.foreign_keys)."""
 
     version: int
     parent: TableDefinition
@@ -179,14 +187,15 @@ class ParentLink:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Parents:
-    """The changes of the tables that its foreign keys refer to, by which its rows change; on the walk route."""
+    """The task needs the changes of the tables to which the unit's foreign keys refer, since its rows change by value
+    with them; on the walk route."""
 
     links: tuple[ParentLink, ...]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ExchangeGroup:
-    """All units of a group, which give their rows to several of it; on the walk route."""
+    """The task needs all units of a group, whose rows pass to several of its units; on the walk route."""
 
     group: int
 
@@ -199,8 +208,8 @@ Link = TypeVar("Link")
 
 def in_order_of_rows(last: Link, sources: Callable[[Link], Iterable[Link]],
                      ends: Callable[[Link], bool] = lambda _: False) -> list[Link]:
-    """Return the links whose rows come down to the `last` one, each after its sources, without recursion: a table may
-    have thousands of versions. A link for which `ends` is true is included, its sources are not."""
+    """Return the links whose rows end up in the `last` one, each after its sources. Not recursive, since a table may
+    have thousands of versions. A link for which `ends` is true is included, but not its sources."""
     found: dict[int, Link] = {}
     pending = [(last, False)]
     while pending:
@@ -217,17 +226,17 @@ def in_order_of_rows(last: Link, sources: Callable[[Link], Iterable[Link]],
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class UnitSpec:
-    """A unit: rows of one version of a table that one task changes, one after another.
+    """A unit: rows of one version of a table, to which one task applies changes one after another.
 
-    `search` says how they are found, `origin` where they come from, `needs` what else their task needs. `version` is
-    the version's id. `target` is where the unit's files go, None for a version that is not in the snapshot (its table
-    was dropped later), whose changes are only checked. `type_conversions`: which columns of the log may have other
-    types than the definition has; `same_columns`: both have the same number of them. `idempotent`: the exec mode;
+    `search` says how the rows are found, `origin` where they come from, `needs` what else the task needs. `version` is
+    the version's id. `target` is where the unit's files are written; None for a version that is not in the snapshot
+    (its table was dropped later), whose changes are only checked. `type_conversions`: how types of the log's columns
+    may differ from the definition; `same_columns`: both have the same number of columns. `idempotent`: the exec mode;
     `witness`: how differences between before-images and rows are handled (witnessed). `may_merge`: its files may stay,
-    and changes may be written beside them (applier.apply.output.merged_unit). `time_zone`: the zone in which generated
-    columns that images omit are computed. `may_divide`: its range may be divided further; `is_part`: it was
-    (applier.apply.routes.parts), and its rows are always written. `in_order`: partitions were not changed, so the rows
-    of each are in the order of insertion.
+    with changes written beside them (applier.apply.output.merged_unit). `time_zone`: the zone in which generated
+    columns that images omit are computed. `may_divide`: its range may be divided further; `is_part`: it is the result
+    of that (applier.apply.routes.parts), and its rows are always written. `in_order`: partitions were not changed, so
+    the rows of each are in the order of insertion.
     """
 
     number: int
@@ -254,12 +263,12 @@ class UnitSpec:
 
     @property
     def bounds(self) -> tuple[KeyValue | None, KeyValue | None]:
-        """The keys at which its rows begin, and before which they end; None: no bound."""
+        """The keys at which the unit's rows begin, and before which they end; None: no bound."""
         return (self.search.low, self.search.high) if isinstance(self.search, KeyRange) else (None, None)
 
     @property
     def sources(self) -> tuple[Altered, ...]:
-        """The units whose rows come to this one."""
+        """The units whose rows pass to this one."""
         match self.origin:
             case Altered():
                 return (self.origin,)
@@ -270,12 +279,12 @@ class UnitSpec:
 
     @property
     def chain(self) -> list[UnitSpec]:
-        """The units of the versions whose rows come down to this one, which is the last."""
+        """The units, of earlier versions, whose rows end up in this one, which is the last."""
         return in_order_of_rows(self, lambda unit: [source.unit for source in unit.sources])
 
     @property
     def base_files(self) -> tuple[FileEntry, ...]:
-        """The files of the base with its rows, which are carried over where nothing changes them."""
+        """The base's files with its rows; files without changes are carried over."""
         origin = self.origin
         while isinstance(origin, Altered):
             origin = origin.unit.origin
@@ -283,7 +292,7 @@ class UnitSpec:
 
     @property
     def shared_files(self) -> tuple[FileEntry, ...]:
-        """Those of its own origin's files that have rows of other units, too. They are never carried over."""
+        """The files of its own origin that have rows of other units, too. They are never carried over."""
         match self.origin, self.search:
             case FromBase(files=files), KeyRange() as rows:
                 return tuple(file for file in files if not rows.has_whole(file))
@@ -292,17 +301,17 @@ class UnitSpec:
 
     @property
     def is_walked_for(self) -> bool:
-        """True if the unit's task walks the log on either route: if it takes all changes of its table, it may as
-        well read them; if it needs other tables' changes, it must."""
+        """True if the unit's task walks the log even on the shuffle route: if it takes all changes of its table, it may
+        as well read them; if it needs changes of other tables, it must."""
         return isinstance(self.search, (Stored, ImageMultiset)) or not isinstance(self.needs, NothingElse)
 
     @cached_property
     def key(self) -> TableKey | None:
-        """The key that files are sorted by; None if there is none."""
+        """The key by which files are sorted; None if there is none."""
         return table_key(self.definition)
 
     @property
     def int_key(self) -> IntKey | None:
-        """The integer key by which rows are found, if there is one; steps then have it as the row's number."""
+        """The integer key by which rows are found, if there is one; steps then identify rows by it."""
         key = self.search.key if isinstance(self.search, KeyRange) else None
         return key if isinstance(key, IntKey) else None

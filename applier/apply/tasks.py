@@ -19,16 +19,16 @@ from applier.snapshot.files.file_entries import FileEntry
 
 @dataclasses.dataclass(frozen=True)
 class UnitResult:
-    """The outcome of a unit. `zero_dates` is how many invalid dates of the log its rows have had; `files` are its new
-    files, None where nothing changed (the base's are carried over); `conflicts` the changes that idempotent mode
-    skipped (conflicts.CONFLICTS), None if none; `found` how many rows were found by which access path
-    (keysearch.choose.AccessPath.kind); `seconds` how long its rows were applied and written; `history` the files of a
-    versioned table with all its rows, those that held before among them; `by_foreign_keys` how many rows were changed
-    or deleted that the log does not have; `next_number` where AUTO_INCREMENT continues in a column that the log does
-    not have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths and by
-    column; `merged` the changes beside the base's files, which stay (files is None then); `witnessed` the comparison of
-    before-images with rows; `partial_updates`, `documents` and `bytes_saved` the counts of
-    binlog.rows.partial_updates. `in_order`: the rows of a table without a key are in the order of insertion."""
+    """The outcome of a unit. `zero_dates` is the number of invalid dates of the log in its rows; `files` are its new
+    files, None if nothing changed (the base's files are carried over); `conflicts` the changes that idempotent mode
+    skipped (conflicts.CONFLICTS), None if there are none; `found` the number of rows found by access path
+    (keysearch.choose.AccessPath.kind); `seconds` the time of applying and writing its rows; `history` the files with
+    all rows of a versioned table, past ones included; `by_foreign_keys` the number of rows that foreign keys changed or
+    deleted without a record in the log; `next_number` where AUTO_INCREMENT continues in a column that the log does not
+    have, 0 if there is none; `zero_dates_in_files` the numbers of invalid dates in files, by path and column; `merged`
+    the changes beside the base's files, which stay (`files` is None then); `witnessed` the comparison of before-images
+    with rows; `partial_updates`, `documents` and `bytes_saved` the counts of binlog.rows.partial_updates.
+    `in_order`: the rows of a table without a key are in the order of insertion."""
 
     number: int
     inserted: int
@@ -57,7 +57,7 @@ class UnitResult:
 
     @property
     def changes(self) -> int:
-        """Row changes in all."""
+        """The number of row changes."""
         return self.inserted + self.updated + self.deleted
 
 
@@ -67,8 +67,8 @@ SegmentTables = dict[tuple[str, str], int]
 @dataclasses.dataclass(frozen=True)
 class LogSegment:
     """Bytes [start, end) of a file in which every table keeps its definition: `tables` maps (database, table) to the id
-    of the version of its rows there. `split` is the outlined split that contains them, `left_out` ranges of the file
-    that are skipped (left_out.pack_ranges). `computes_omitted`: see FormatDescription."""
+    of the version there. `split` is the outlined split that contains them, `left_out` the excluded ranges of the file
+    (left_out.pack_ranges). `computes_omitted`: see FormatDescription."""
 
     file: int
     uri: str
@@ -84,7 +84,8 @@ class LogSegment:
 
 @dataclasses.dataclass(frozen=True)
 class ApplyTask:
-    """Units by id of their version, and the log segments to walk for them, in commit order."""
+    """A task on the walk route: units by the id of their version, and the log segments to walk for them, in commit
+    order."""
 
     units: dict[int, tuple[UnitSpec, ...]]
     segments: tuple[LogSegment, ...]
@@ -96,7 +97,7 @@ class ApplyTask:
 
 @dataclasses.dataclass(frozen=True)
 class TaskShare:
-    """The units that a task applies, by id of their table version, and the versions whose changes it reads."""
+    """The units that a task applies, by the id of their table version, and the versions whose changes it reads."""
 
     units: dict[int, tuple[UnitSpec, ...]]
     reads: frozenset[int]
@@ -104,8 +105,8 @@ class TaskShare:
 
 @dataclasses.dataclass(frozen=True)
 class ApplyTasks:
-    """The tasks that walk a log. They share its segments, which are stored once: one copy per task would be tasks times
-    segments."""
+    """The tasks that walk a log. They share its segments, which are stored once: a copy for each task would take tasks
+    times segments."""
 
     shares: tuple[TaskShare, ...] = ()
     segments: tuple[LogSegment, ...] = ()
@@ -118,12 +119,12 @@ class ApplyTasks:
 
 
 def task_of(segments: tuple[LogSegment, ...], share: TaskShare) -> ApplyTask:
-    """Return a task, given its own share and what all tasks share."""
+    """Return a task, given its own share and the segments that all tasks share."""
     return ApplyTask(share.units, needed(segments, share.reads))
 
 
 def needed(segments: Iterable[LogSegment], versions: frozenset[int]) -> tuple[LogSegment, ...]:
-    """The segments with changes of these versions, and no other ones in them."""
+    """Return the segments with changes of these versions, and only these versions in them."""
     return tuple(_needed(segments, versions))
 
 
@@ -142,8 +143,8 @@ def _needed(segments: Iterable[LogSegment], versions: frozenset[int]) -> Iterato
 
 @dataclasses.dataclass(frozen=True)
 class SplitTask:
-    """Log segments to decode for all units, one after the other: `units` by id of their version, ascending in their
-    keys."""
+    """A task of the shuffle: log segments to decode for all units, in order. `units` by the id of their version, in
+    ascending key order."""
 
     segments: tuple[LogSegment, ...]
     units: dict[int, tuple[UnitSpec, ...]]
@@ -151,8 +152,8 @@ class SplitTask:
 
 @dataclasses.dataclass(frozen=True)
 class SplitTasks:
-    """The tasks that decode a log's segments, in their order: `parts` are a task's own. They have the units by id of
-    their version in common."""
+    """The tasks that decode a log's segments, in order: each has one of `parts`, and all share the units, by the id of
+    their version."""
 
     parts: tuple[tuple[LogSegment, ...], ...]
     units: dict[int, tuple[UnitSpec, ...]]
@@ -165,22 +166,22 @@ class SplitTasks:
 
 
 def split_of(units: dict[int, tuple[UnitSpec, ...]], segments: tuple[LogSegment, ...]) -> SplitTask:
-    """Return a task, given its own units, its segments, and what all tasks share."""
+    """Return a task, given the units of all tasks and its own segments."""
     versions = {version for segment in segments for version in segment.tables.values()}
     return SplitTask(segments, {version: units[version] for version in versions})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Applied:
-    """All units of a task were."""
+    """All units of a task were applied."""
 
     results: tuple[UnitResult, ...]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Refused:
-    """Changes that a replica would stop at, in no order: the first in the log counts. `witnessed` has the results of
-    comparing before-images with rows until units stopped."""
+    """The errors of changes at which a replica would stop, in no particular order: the first one in the log counts.
+    `witnessed` has the results of comparing before-images with rows until units stopped."""
 
     errors: tuple[ApplierError, ...]
     witnessed: Witnessed = dataclasses.field(default_factory=Witnessed)
@@ -188,8 +189,8 @@ class Refused:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PlanAgain:
-    """In idempotent mode an update moves a row of these tables (db.table) from one unit to another, and what it does
-    depends on the rows of both: plan again, with all keys of such a table in one unit."""
+    """In idempotent mode an update moves a row of these tables (db.table) from one unit to another, and its effect
+    depends on the rows of both: the driver plans again, with one unit for each such table."""
 
     tables: frozenset[str]
 
@@ -198,8 +199,8 @@ TaskOutcome = Applied | Refused | PlanAgain
 
 
 def outcome_of(outcomes: Iterable[TaskOutcome]) -> TaskOutcome:
-    """Combine the outcomes of several tasks, or of units of one: plan again if any says so, else the refusals of
-    all."""
+    """Combine the outcomes of several tasks, or of the units of one: plan again if one of them requires it, else the
+    refusals of all."""
     results: list[UnitResult] = []
     errors: list[ApplierError] = []
     witnessed: list[Witnessed] = []

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from applier.errors import ReplayStopped
 
 REPORT, STOP, OFF = WITNESS = ("report", "stop", "off")
-"""How a difference is handled: reported, an error that stops the replay, or not looked for."""
+"""How a difference is handled: it is reported, it stops the replay, or values are not compared."""
 
 _HINT = "the base, the definitions or the log of an earlier change are not the source's, or the replay is wrong; " \
     "--witness report keeps the row that a replica would have, and continues"
@@ -16,9 +16,9 @@ _HINT = "the base, the definitions or the log of an earlier change are not the s
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Difference:
-    """A column of a table (db.table) whose values in before-images differed `count` times from the rows' own; and the
-    first time: the uri of the file, the offset of the event and the row in it (from 0), the row's key and both values
-    for people. `computed`: a generated column in after-images, and the other value is that of its expression."""
+    """A column of a table (db.table) whose values in before-images differed `count` times from the rows'. Of the first
+    time: the URI of the file, the offset of the event and the row in it (from 0), and, as text, the row's key and both
+    values. `computed`: a generated column in after-images, compared with the value of its expression."""
 
     table: str
     column: str
@@ -32,7 +32,7 @@ class Difference:
     computed: bool = False
 
     def error(self) -> ReplayStopped:
-        """The error of a replay that stops there."""
+        """Return the error of a replay that stops there."""
         what = f"the after-image has {self.column} = {self.logged}, and its expression gives {self.held}" \
             if self.computed else f"the before-image has {self.column} = {self.logged}, and the replayed row has " \
             f"{self.held}"
@@ -43,9 +43,10 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True)
 class Witnessed:
-    """How many before-images were compared with the rows that they found, how many agreed in all that could be
-    compared, and the differences by table and column; `computed` is how many values of generated columns in
-    after-images were compared with their expressions, `computed_agreed` how many agreed."""
+    """The number of before-images that were compared with the rows that they found, the number of those that agreed in
+    all comparable columns, and the differences by table and column; `computed` is the number of values of generated
+    columns in after-images that were compared with their expressions, `computed_agreed` the number of those that
+    agreed."""
 
     compared: int = 0
     agreed: int = 0

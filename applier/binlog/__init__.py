@@ -1,6 +1,6 @@
 """Binlog files: archive, events, outline, row images.
 
-`open` gives the events of binlogs to any Python program, without Spark, kernels or a schema. `Writer` builds a log.
+`open` reads the events of binlogs in any Python program, without Spark, kernels or a schema. `Writer` builds a log.
 """
 
 from collections.abc import Sequence
@@ -24,13 +24,15 @@ def __getattr__(name: str) -> object:
 
 def open(*paths: str, keys: "Keys | None" = None, keyring: Sequence[str] = (), key_file: Sequence[str] = (),
          key_file_secret: str | None = None) -> "EventReader":
-    """The events of binlogs in their order. Each path is a file, a directory, an index file or a glob, local or a URI.
+    """Return an iterable of the events of binlogs, in order. Each path is a file, a directory, an index file or a glob,
+    local or a URI.
 
-    `keys` says where the keys of encrypted binlogs are; `keyring`, `key_file` and `key_file_secret` are taken, too.
+    `keys` says where the keys of encrypted binlogs are; instead, `keyring`, `key_file` and `key_file_secret` may be
+    given.
 
     An event has the fields of its header (`file`, `position`, `size`, `end_log_pos`, `type`, `name`, `timestamp`,
-    `server_id`, `flags`, `group_id`), `body` (its bytes), and `content`: its fields, parsed when they are first asked
-    for. `events()` returns those within a compressed one.
+    `server_id`, `flags`, `group_id`), `body` (its bytes), and `content`: its fields, parsed at the first access.
+    `events()` returns the events within a compressed one.
 
         transactions = 0
         for event in applier.binlog.open("/backup/binlogs"):

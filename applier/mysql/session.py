@@ -18,10 +18,11 @@ class Session:
     """`now_us` is the current time in microseconds UTC: one for all rows, int64[n] with one for each row, None where
     it is unknown. `time_zone` is the session's ("+02:00", "Europe/Rome"), or SYSTEM, which the log does not resolve.
     `sql_mode` has the names of modes that change values, `literals` is the character set of literals without an
-    introducer and `collation` the one in which they are compared, None where it is unknown, `made_bytes` tells that
-    text which functions make in the session's character set is bytes, `lc_time_names` is the
-    number of the language of days and months, 0 for English. `last_timestamp` is MariaDB's last TIMESTAMP in
-    microseconds, None where it is unknown, and `server_version` is the server's, "" where it is unknown."""
+    introducer and `collation` the one in which they are compared, None where it is unknown, `compares_in` is that in
+    which all text is compared, None where the text tells, `made_bytes` tells that text which functions make in the
+    session's character set is bytes, `lc_time_names` is the number of the language of days and months, 0 for English.
+    `last_timestamp` is MariaDB's last TIMESTAMP in microseconds, None where it is unknown, and `server_version` is the
+    server's, "" where it is unknown."""
 
     flavour: str = "mysql"
     sql_mode: str = ""
@@ -29,6 +30,7 @@ class Session:
     now_us: int | np.ndarray | None = None
     literals: str = "utf8mb4"
     collation: str | None = None
+    compares_in: str | None = None
     made_bytes: bool = False
     lc_time_names: int = 0
     last_timestamp: int | None = None

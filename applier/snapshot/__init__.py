@@ -11,7 +11,7 @@ COMPRESSIONS = {
     "zstd": range(1, 23), "gzip": range(1, 10), "snappy": None, "lz4": None, "none": None}
 """The codecs of files, with the levels that they have (applier.snapshot.files.file_settings)."""
 COMPACT_BYTES = 1 << 30
-"""For tables that are merged on read: the default of how many bytes a version may rewrite."""
+"""The default number of bytes that a version may rewrite of tables that are merged on read."""
 AS_DECIMAL = "decimal"
 UNSIGNED_BIGINTS = (AS_DECIMAL, "long", "uint64")
 """The types that files may have for BIGINT UNSIGNED (applier.snapshot.files.unsigned_bigints)."""

@@ -58,8 +58,9 @@ def last_of(states: Sequence[BinlogPosition], asked: Place, where: str) -> int:
 
 
 def _executed_by(states: Sequence[BinlogPosition], asked: GtidSet) -> list[int]:
-    """Return the numbers of the states whose transactions a set has. Numbers of two servers in a MariaDB domain may
-    decrease: no state counts after one that has the position's group, or a later one of its server."""
+    """Return the numbers of the states whose transactions are in a set. In a MariaDB domain with several servers,
+    sequence numbers may decrease: no state counts after the first one that contains the position's group, or a later
+    one of its server."""
     found: list[int] = []
     reached = set[int]()
     for number, state in enumerate(states):
@@ -75,7 +76,7 @@ def _executed_by(states: Sequence[BinlogPosition], asked: GtidSet) -> list[int]:
 
 
 def version_as_of(uri: str, asked: Place) -> str:
-    """Return the path or uri of a lake's version as of a position. Raises UsageError if there is no lake, SnapshotError
+    """Return the path or URI of a lake's version as of a position. Raises UsageError if there is no lake; SnapshotError
     as `last_of` does, and if a version cannot be read."""
     filesystem, root = location.resolve(uri)
     try:
@@ -97,9 +98,9 @@ def version_as_of(uri: str, asked: Place) -> str:
 
 
 def in_order(states: Sequence[BinlogPosition]) -> list[BinlogPosition]:
-    """Sort different states in log order, given in the order of their publication, which may have gone back to an
-    earlier one: by their GTIDs, or their positions in files of one name; states that these do not order keep their
-    order."""
+    """Sort different states in log order: by their GTIDs, or by their positions in files of one name. They are given in
+    the order of their publication, which may have returned to an earlier state. States whose order is unknown keep the
+    given order."""
     found, known = list[BinlogPosition](), set[BinlogPosition]()
     for state in states:
         if state in known:
@@ -121,7 +122,7 @@ def is_reached(state: BinlogPosition, by: BinlogPosition) -> bool:
 
 
 def told(state: BinlogPosition) -> str:
-    """Where a state stands, with its GTIDs and its time."""
+    """Describe a state in a message: its position, with its GTIDs and its time."""
     from applier.mysql.values.time_zones import shown_time
 
     gtids = state.gtid_set.replace("\n", "")
@@ -130,7 +131,7 @@ def told(state: BinlogPosition) -> str:
 
 
 def _position_of(filesystem: fs.FileSystem, path: str) -> BinlogPosition:
-    """Where a manifest says that its snapshot stands; no more of it is looked at."""
+    """Read only the position of a manifest."""
     try:
         with filesystem.open_input_stream(path, compression=None) as stream:
             document = loads(stream.read())

@@ -1,4 +1,4 @@
-"""Files of tasks that may be attempted several times, and whose late attempts cannot be stopped.
+"""Files of tasks that may be attempted several times, where a late attempt cannot be stopped.
 
 Spark retries a task when its executor is cut off, and runs slow ones twice under speculation. The Python worker of
 an abandoned attempt continues, even after the snapshot is published. So tasks write below a hidden folder of
@@ -24,7 +24,7 @@ from pyarrow import fs
 from applier.snapshot.lakes import STAGING
 
 PASSES = "_passes"
-"""The folder of snapshots that are bases of the one that is made, while it is made."""
+"""The folder of the snapshots of earlier passes, while a snapshot is being made."""
 UNPUBLISHED = ".unpublished"
 """The end of the name of a file that is not published yet: no *.parquet matches it."""
 MOST_BYTES = 4 << 30
@@ -44,12 +44,12 @@ def all_written_at(paths: Iterable[str]) -> dict[str, str]:
 
 
 def begin(filesystem: fs.FileSystem, root: str) -> None:
-    """Make the folder that tasks write to. Errors: OSError."""
+    """Create the folder that tasks write to. Errors: OSError."""
     filesystem.create_dir(f"{root}/{STAGING}")
 
 
 def finish(filesystem: fs.FileSystem, root: str, written: Mapping[str, str], *, has_folders: bool) -> None:
-    """Move the files that count, and remove existing files of all other attempts.
+    """Move the files of the attempts that count, and remove the files of all other attempts.
 
     written: the path to which a task wrote each file, by its final path; both below `root`. has_folders: False for
     object stores. Errors: OSError.
@@ -71,5 +71,6 @@ def finish(filesystem: fs.FileSystem, root: str, written: Mapping[str, str], *, 
 
 
 def is_hidden(root: str, path: str) -> bool:
-    """True if a file in the snapshot at `root` is one that an attempt wrote, of its own tasks or of a pass's."""
+    """Return True if a file in the snapshot at `root` was written by an attempt, of the snapshot's own tasks or of
+    those of an earlier pass."""
     return path.startswith((f"{root}/{STAGING}", f"{root}/{PASSES}/"))

@@ -1,4 +1,4 @@
-"""A lake root: the location of its versions, the latest one, and the lake's identity.
+"""The root of a lake: where its versions are, which one is the latest, and the lake's identity.
 
     LAKE/_lake.json                   {format_version, id}: marks a lake root; written first
     LAKE/LATEST                       the name of the newest version, for people and other tools
@@ -41,7 +41,7 @@ LEASES = "_leases"
 PUBLISHED = "_published"
 DATA = "_data"
 FORMAT_VERSION, MERGING_VERSION = 1, 2
-"""Of a lake of whole files, and of one that merges on read."""
+"""The format versions of a lake of whole files, and of a lake that merges on read."""
 _DIGITS = 10
 _VERSION = re.compile(rf"(?P<lake>.*?)/*(?:^|/){VERSIONS}/+(?P<number>[0-9]{{1,{_DIGITS}}})/*")
 
@@ -62,43 +62,42 @@ class Mark:
 
 
 def version_name(number: int) -> str:
-    """The folder of a version, as they sort."""
+    """Return the name of a version's folder; names sort like numbers."""
     return f"{number:0{_DIGITS}}"
 
 
 def version_uri(lake: str, number: int) -> str:
-    """The path or uri of a version."""
+    """Return the path or URI of a version."""
     return join(lake, f"{VERSIONS}/{version_name(number)}")
 
 
 def exact(uri: str) -> str:
-    """Return the path or uri of a version in the form of `version_uri`, if it is one of `LAKE/_versions/N`; any other
-    unchanged."""
+    """Return a path or URI `LAKE/_versions/N` in the form of `version_uri`; any other one unchanged."""
     path, query = divided(uri)
     found = _VERSION.fullmatch(path)
     return uri if found is None else f"{path[:found.start('number')]}{version_name(int(found['number']))}{query}"
 
 
 def root_of(uri: str) -> str:
-    """Return the path or uri of the lake of `LAKE/_versions/N`; any other unchanged."""
+    """Return the path or URI of the lake, given `LAKE/_versions/N`; any other one unchanged."""
     place, query = divided(uri)
     found = _VERSION.fullmatch(place)
     return uri if found is None else f"{found['lake'] or '.'}{query}"
 
 
 def number_of(uri: str) -> int:
-    """The number of the version at a path or uri."""
+    """Return the number of the version at a path or URI."""
     return int(divided(uri)[0].rstrip("/").rpartition("/")[2])
 
 
 def id_of(filesystem: fs.FileSystem, root: str) -> str | None:
-    """The id of the lake at a path; None if there is no lake. Raises SnapshotError for a damaged mark."""
+    """Return the id of the lake at a path; None if there is no lake. Raises SnapshotError for a damaged mark."""
     mark = mark_of(filesystem, root)
     return None if mark is None else mark.id
 
 
 def mark_of(filesystem: fs.FileSystem, root: str) -> Mark | None:
-    """The mark of the lake at a path; None if there is no lake. Raises SnapshotError for a damaged mark."""
+    """Return the mark of the lake at a path; None if there is no lake. Raises SnapshotError for a damaged mark."""
     path = f"{root}/{MARK}"
     try:
         with filesystem.open_input_stream(path, compression=None) as stream:
@@ -119,36 +118,39 @@ def mark_of(filesystem: fs.FileSystem, root: str) -> Mark | None:
 
 
 def numbers(filesystem: fs.FileSystem, root: str) -> list[int]:
-    """The numbers of versions of the lake at a path, ascending, complete or not. Errors: OSError."""
+    """Return the numbers of all versions of the lake at a path, ascending, incomplete ones included. Errors: OSError.
+    """
     infos = filesystem.get_file_info(fs.FileSelector(f"{root}/{VERSIONS}", allow_not_found=True))
     return sorted(int(info.base_name) for info in infos
                   if info.type == fs.FileType.Directory and re.fullmatch(rf"[0-9]{{{_DIGITS}}}", info.base_name))
 
 
 def complete(filesystem: fs.FileSystem, root: str) -> list[int]:
-    """The numbers of complete versions, ascending. Errors: OSError."""
+    """Return the numbers of complete versions, ascending. Errors: OSError."""
     found = numbers(filesystem, root)
     infos = filesystem.get_file_info([f"{root}/{VERSIONS}/{version_name(number)}/{MANIFEST}" for number in found])
     return [number for number, info in zip(found, infos, strict=True) if info.type == fs.FileType.File]
 
 
 def found(filesystem: fs.FileSystem, root: str) -> tuple[Mark | None, int | None]:
-    """The mark of the lake at a path, and the number of its latest complete version, each None if there is none. Raises
-    SnapshotError for a damaged mark; errors: OSError."""
+    """Return the mark of the lake at a path and the number of its latest complete version, each None if there is none.
+    Raises SnapshotError for a damaged mark; errors: OSError."""
     requests: list[Callable[[], Any]] = [partial(mark_of, filesystem, root), partial(_pointed_at, filesystem, root)]
     mark, pointed = location.at_once(filesystem, requests)
     return mark, None if mark is None else _latest_from(filesystem, root, pointed)
 
 
 def latest(filesystem: fs.FileSystem, root: str) -> int | None:
-    """The number of the latest complete version; None if there is none. Errors: OSError."""
+    """Return the number of the latest complete version; None if there is none. Errors: OSError."""
     return _latest_from(filesystem, root, _pointed_at(filesystem, root))
 
 
 def _latest_from(filesystem: fs.FileSystem, root: str, pointed: int | None) -> int | None:
-    """The same, given the version that LATEST names. Of many versions, not all are listed: those after this one have
-    its next numbers, since a run that was killed before it wrote the pointer leaves it behind, and nothing expires
-    before it is right."""
+    """Return the same, given the version that LATEST names.
+
+    If there are many versions, not all are listed, but only the numbers after that one are tried: a run that was
+    killed before it wrote LATEST leaves it behind, and no version expires before LATEST is correct.
+    """
     if pointed is not None:
         is_right, has_next = location.at_once(filesystem, [
             partial(is_complete, filesystem, root, number) for number in (pointed, pointed + 1)])
@@ -189,7 +191,7 @@ def _pointed_at(filesystem: fs.FileSystem, root: str) -> int | None:
 
 
 def latest_uri(uri: str) -> str | None:
-    """The path or uri of the latest version of the lake at a path or uri; None if there is no lake. Raises
+    """Return the path or URI of the latest version of the lake at a path or URI; None if there is no lake. Raises
     SnapshotError for a lake without a version."""
     filesystem, root = location.resolve(uri)
     try:
@@ -204,8 +206,8 @@ def latest_uri(uri: str) -> str | None:
 
 
 def make(uri: str, *, merges: bool) -> Mark:
-    """Make a lake at a path or uri if there is none, one that merges on read or not, and return its mark. Raises
-    SnapshotError for a folder with other things in it; errors: OSError."""
+    """Create a lake at a path or URI if there is none, and return its mark. `merges`: it merges on read. Raises
+    SnapshotError for a folder with other contents. Errors: OSError."""
     filesystem, root = location.resolve(uri)
     if (known := mark_of(filesystem, root)) is not None:
         return known

@@ -66,13 +66,14 @@ MANIFEST = lakes.MANIFEST
 SNAPSHOTS = "_snapshots.json"
 """The list of snapshots in a folder of several, written last."""
 _SHOWN = 5
-"""Snapshots of a folder that an error names."""
+"""The most snapshots of a folder that an error names."""
 FORMAT_VERSION, MERGING_VERSION = 3, 4
 _READ = (1, 2, FORMAT_VERSION, MERGING_VERSION)
 _WITHOUT_SHARDS = 1
 
 UNKNOWN = "unknown"
-"""The flavour of a dump that does not name its server: its definitions are read as MySQL's until a log decides."""
+"""The flavour of a dump that does not name its server: its definitions are read as MySQL's until a log tells the
+flavour."""
 
 Lineage = Annotated[str, lambda text: "" if re.fullmatch("[0-9a-f]{32}|", text) else f"is {text!r}, no lineage"]
 ServerId = Annotated[int, between(0, 2**32 - 1)]
@@ -84,11 +85,11 @@ Flavour = Annotated[str, lambda name: "" if name in ("mysql", "mariadb", UNKNOWN
 class BinlogPosition(Timed, Executed):
     """The position up to which the log is applied: the end of an event group.
 
-    `file` is "" if it is unknown, as in an imported dump that does not say it. `timestamp` is that group's, in
-    seconds since 1970 UTC, or None before the first group or if it is unknown; `gtid_set` is everything executed, in
-    the flavour's notation, "" without GTIDs; `group_id` is the last group's, None if headers have none (GRP-3);
-    `flavour` is the server's, UNKNOWN for a dump that does not say it. `tail` is the digest of the log's last 64 KB
-    before the position, by which a later replay knows the file; None if it is unknown.
+    `file` is "" if unknown, as in an imported dump without a position. `timestamp` is the group's, in seconds since
+    1970 UTC, or None before the first group or if unknown; `gtid_set` is everything executed, in the flavour's
+    notation, "" without GTIDs; `group_id` is the last group's, None if headers have none (GRP-3); `flavour` is the
+    server's, UNKNOWN for a dump that does not name it. `tail` is the digest of the last 64 KB of the log before the
+    position, by which a later replay recognizes the file; None if unknown.
     """
 
     file: str
@@ -111,7 +112,7 @@ class BinlogPosition(Timed, Executed):
 
 @dataclass(frozen=True)
 class DatabaseEntry:
-    """A database's default character set and collation, which tables that are made in it later inherit."""
+    """A database's default character set and collation, which tables that are created in it later inherit."""
 
     name: str
     charset: str
@@ -125,8 +126,8 @@ class DatabaseEntry:
 
 @dataclass(frozen=True)
 class PreparedTransaction:
-    """An XA transaction that is prepared, and neither committed nor rolled back, at the snapshot's position, and the
-    event group that has its rows: they are not in the snapshot, and an XA COMMIT may follow."""
+    """An XA transaction that is prepared at the snapshot's position, neither committed nor rolled back, and the event
+    group with its rows. They are not in the snapshot; an XA COMMIT may follow."""
 
     xid: str
     file: str
@@ -137,9 +138,9 @@ class PreparedTransaction:
 
 @dataclass(frozen=True)
 class LeftOutEntry:
-    """Event groups up to the position that a replay has excluded, with this many rows events (AP-SKIP). `gtids` are
-    those that were chosen by GTID, as GtidChoice takes them; the others are of servers that are not among `server_ids`,
-    if there are any, or are among `ignore_server_ids`."""
+    """Event groups up to the position that a replay has excluded, with the number of their rows events (AP-SKIP).
+    `gtids` are those that were excluded by GTID, as GtidChoice takes them; the others are from servers in
+    `ignore_server_ids`, or, if `server_ids` is not empty, not in it."""
 
     groups: Count
     row_events: Count
@@ -161,7 +162,7 @@ class LeftOutEntry:
 
 @dataclass(frozen=True)
 class Source:
-    """The inputs of a replay: names of binlogs, the options that decide the outcome, the base's URI."""
+    """The inputs of a replay: the names of its binlogs, the options that decide the result, and the base's URI."""
 
     binlogs: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
@@ -170,11 +171,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A manifest. `uri` is where it was loaded from, "" while it is not published. `last_column_id` is the last number
-    that was given to a column of its tables, or of dropped ones. `lower_case_table_names` is the variable of the
-    server, None if it is unknown. All snapshots that share these numbers have the same `lineage`: one that began
-    without a base, and those that continue with it; "" in an older program's. `lake` is the id of the lake of which it
-    is a version, or None; `merges`: of one that merges on read."""
+    """A manifest. `uri` is its location, "" until it is published. `last_column_id` is the last number that was given
+    to a column of its tables, or of dropped ones. `lower_case_table_names` is the server's variable, None if unknown.
+    Snapshots with the same `lineage` share these numbers: a snapshot without a base, and all snapshots that descend
+    from it; "" if an older version wrote it. `lake` is the id of the lake whose version this is, or None; `merges`: the
+    lake merges on read."""
 
     position: BinlogPosition
     tables: tuple[TableEntry, ...]
@@ -195,11 +196,11 @@ class Snapshot:
 
     @property
     def root(self) -> str:
-        """The folder that the paths of its files are below: its own, or the lake's."""
+        """The folder to which the paths of its files are relative: its own, or the lake's."""
         return self.uri if self.lake is None else folder_of(folder_of(self.uri))
 
     def table(self, database: str, name: str) -> TableEntry | None:
-        """The table of this exact name; None if there is none."""
+        """Return the table of this exact name; None if there is none."""
         return self._by_name.get((database, name))
 
     @cached_property
@@ -207,7 +208,7 @@ class Snapshot:
         return {(table.database, table.name): table for table in self.tables}
 
     def to_json(self) -> bytes:
-        """The manifest's text."""
+        """Return the manifest's text."""
         import orjson
 
         document = {
@@ -232,7 +233,7 @@ class Snapshot:
 
 
 def new_lineage() -> str:
-    """The lineage of a snapshot that has none from a base."""
+    """Return a new lineage, for a snapshot without a base that has one."""
     return uuid.uuid4().hex
 
 
@@ -291,8 +292,8 @@ class _Document:
     lake: lakes.LakeId | None = None
 
     def complaint(self) -> str:
-        """Return an inconsistency between fields; "" for none. The files of a shard are not checked: they are in a
-        folder of their own."""
+        """Return an inconsistency between fields; "" if there is none. The files of shards are not checked: each shard
+        has a folder of its own."""
         lists = [files for table in self.tables for files in (table.files, table.history)]
         shards = [files for files in lists if isinstance(files, Shard)]
         if shards and self.format_version == _WITHOUT_SHARDS:
@@ -319,7 +320,8 @@ class _Document:
 
 def from_json(document: Any, uri: str) -> Snapshot:
     """Return a manifest's snapshot, given its JSON and the URI that it was loaded from. Raises Mismatch, SchemaError
-    and UsageError for a damaged one, SnapshotError for another version's and for key ranges that overlap."""
+    and UsageError for a damaged manifest; SnapshotError for an unknown format version and for overlapping key ranges.
+    """
     if isinstance(document, dict):
         version = document.get("format_version", FORMAT_VERSION)
         if type(version) is int and version not in _READ:

@@ -1,14 +1,14 @@
 """Makes a snapshot visible atomically.
 
-    begin → Staging                 a location that no reader looks at
+    begin → Staging                 a location that readers ignore
       target, carry_over            tasks write new files into it, unchanged files are carried over from the base
       finish_attempts               files of the attempts that count get their names, those of late attempts are removed
-    commit                          strays removed, the small files written, all made durable; then one step publishes
+    commit                          removes strays, writes the small files, makes everything durable; one step publishes
     within, commit_folder           several snapshots in one folder, which is published when all of them are complete
 
 On a local file system the location is a hidden directory beside the output, and the step is its rename. Elsewhere, and
-if the output is a mount point, it is the output itself, with a marker in it, and the step is the manifest, written
-under another name and moved to its own: without a manifest there is no snapshot. A killed run leaves the hidden
+if the output is a mount point, it is the output itself with a marker in it, and the step is writing the manifest under
+another name and moving it to its own: without a manifest there is no snapshot. A killed run leaves the hidden
 directory or the marked output behind; the next run for the same output removes it. Object stores have no locks, so
 callers must prevent two concurrent runs for one output there.
 """
@@ -35,10 +35,10 @@ _TAKEN = "choose another --output, or remove what is there"
 def begin(output: str, settings: FileSettings = DEFAULTS, *, lasts: bool = True, late_attempts: bool = False,
           merges: bool = False) -> Staging:
     """Prepare to publish at a path or URI; tables' new files have these settings. Raises SnapshotError if the output
-    exists already, or nothing can be written. The leftovers of a dead run are removed; an empty directory may exist. A
-    temporary snapshot, as the base of a later pass, is not made durable. `late_attempts`: tasks run elsewhere, and
-    attempts of them may continue after others have replaced them. `merges`: it is the base of a later pass into a lake
-    that merges on read."""
+    exists already, or nothing can be written. The leftovers of a dead run are removed; an empty directory may exist.
+    `lasts`: False for a temporary snapshot, such as the base of a later pass, which is not made durable.
+    `late_attempts`: tasks run in other processes, and an attempt may continue after another one has replaced it.
+    `merges`: the snapshot is the base of a later pass into a lake that merges on read."""
     filesystem, path = location.resolve(output)
     try:
         if not location.is_local(filesystem):
@@ -58,7 +58,7 @@ def begin(output: str, settings: FileSettings = DEFAULTS, *, lasts: bool = True,
 
 
 class _Beside(Staging):
-    """A hidden directory beside the output, renamed to the output in the end."""
+    """A hidden directory beside the output, which is renamed to the output at the end."""
 
     def __init__(self, output: str, filesystem: fs.FileSystem, path: str) -> None:
         if os.path.exists(path) and not _is_empty_directory(path):

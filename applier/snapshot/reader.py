@@ -1,6 +1,6 @@
-"""Reads files of a snapshot: all bytes of each are compared with its manifest before any row is used.
+"""Reads files of a snapshot. All bytes of a file are compared with the manifest before any row is used.
 
-A file of a lake that merges on read stands for its range, whose rows applier.snapshot.lake.merged_rows merges.
+A file of a lake that merges on read stands for a range of keys, whose rows applier.snapshot.lake.merged_rows merges.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -29,8 +29,8 @@ _BATCH_ROWS = 1 << 15
 
 @dataclass(frozen=True)
 class FilePart:
-    """Of some files a part of the rows, one after the other: `edges` tells, given all rows of a file with the columns
-    `names`, which one is the first and before which one they end."""
+    """A part of the rows of each of some files: `edges` returns, given all rows of a file with the columns `names`, the
+    numbers of the part's first row and of the row after its last one."""
 
     files: Collection[FileEntry]
     names: tuple[str, ...]
@@ -38,11 +38,11 @@ class FilePart:
 
 
 def read_unit(base: str, files: Sequence[FileEntry], schema: pa.Schema, part: FilePart | None = None) -> pa.Table:
-    """Return the rows of these files of the snapshot at a path or uri, one after the other, so in key order, with the
-    table's Arrow schema; no files give no rows. `part` selects a part of them.
+    """Return the rows of these files of the snapshot at a path or URI, file by file, and so in key order, with the
+    table's Arrow schema. `part` selects a part of them.
 
-    Errors: SnapshotError for a file that is missing, damaged, or holds other columns, bytes or another number of rows
-    than the manifest says.
+    Errors: SnapshotError for a file that is missing or damaged, or whose columns, bytes or number of rows are not those
+    of the manifest.
     """
     filesystem, root = location.resolve(base)
 
@@ -62,8 +62,8 @@ def read_unit(base: str, files: Sequence[FileEntry], schema: pa.Schema, part: Fi
 
 
 def read_batches(base: str, file: FileEntry, definition: TableDefinition) -> Iterator[pa.RecordBatch]:
-    """The rows of one file in batches of bounded size, invalid dates as zero_dates has them. Errors: as
-    `read_unit`."""
+    """Yield the rows of one file in batches of bounded size, invalid dates as in applier.mysql.values.zero_dates.
+    Errors: as `read_unit`."""
     filesystem, root = location.resolve(base)
     path, schema = f"{root}/{file.path}", table_schema(definition)
     if isinstance(file, MergedFile):
@@ -87,8 +87,8 @@ def read_batches(base: str, file: FileEntry, definition: TableDefinition) -> Ite
 
 
 def read_columns(base: str, file: FileEntry, definition: TableDefinition, names: Sequence[str]) -> pa.Table:
-    """Some columns of all rows of one file, invalid dates as applier.mysql.values.zero_dates has them; the bytes are
-    compared with the checksums of pages, and not with a digest. Errors: as `read_unit`."""
+    """Yield some columns of all rows of one file, invalid dates as in applier.mysql.values.zero_dates. The bytes are
+    compared with the checksums of pages, not with a digest. Errors: as `read_unit`."""
     filesystem, root = location.resolve(base)
     path, schema = f"{root}/{file.path}", table_schema(definition)
     if isinstance(file, MergedFile):
@@ -102,8 +102,8 @@ def read_columns(base: str, file: FileEntry, definition: TableDefinition, names:
 
 
 def columns_with_bytes(base: str, file: FileEntry, definition: TableDefinition) -> frozenset[str]:
-    """The columns of a file with text of which a server that gets it in utf8mb4 has other bytes (`needs_bytes`). Any
-    column in sjis counts: a backslash is two codes there. Errors: as `read_unit`."""
+    """Return the columns of a file with text that a server would store in other bytes if it got the text in utf8mb4
+    (`needs_bytes`). Every column in sjis is one, since a backslash has two codes there. Errors: as `read_unit`."""
     charsets = {column.name: lossy_charset(column.type) for column in definition.stored_columns}
     names = [name for name, charset in charsets.items() if charset is not None]
     filesystem, root = location.resolve(base)
@@ -120,8 +120,8 @@ def columns_with_bytes(base: str, file: FileEntry, definition: TableDefinition) 
 
 
 def open_whole(filesystem: FileSystem, path: str, file: FileEntry) -> pq.ParquetFile:
-    """Open a file of a snapshot after reading all of its bytes and comparing them with its size, digest and rows: a
-    file alone, without the files that are merged with it. Raises the errors of `reading`, and SnapshotError."""
+    """Open a file of a snapshot, after comparing all of its bytes with its size, digest and number of rows. The files
+    that are merged with it are not read. Raises the errors of `reading`, and SnapshotError."""
     data = read_whole(filesystem, path, file)
     parquet = open_parquet(pa.BufferReader(data), is_checked=can_check(file.digest))
     check_rows(parquet.metadata, file, path)
@@ -129,7 +129,7 @@ def open_whole(filesystem: FileSystem, path: str, file: FileEntry) -> pq.Parquet
 
 
 def read_whole(filesystem: FileSystem, path: str, file: FileEntry | OtherFile) -> pa.Buffer:
-    """All bytes of a file, compared with its size and digest. Raises as `open_whole` does."""
+    """Read all bytes of a file, and compare them with its size and digest. Raises as `open_whole` does."""
     with filesystem.open_input_file(path) as source:
         check_size(source.size(), file.bytes, path)
         data = source.read_buffer(file.bytes)
@@ -152,7 +152,7 @@ def _read(filesystem: FileSystem, path: str, file: FileEntry, schema: pa.Schema,
 
 def _rows_of_part(parquet: pq.ParquetFile, part: FilePart, marked: MarkedValues,
                   schema: pa.Schema) -> tuple[pa.Table, int]:
-    """The rows of a part, out of the row groups that have some of them, and the first one's number."""
+    """Return the rows of a part, read from the row groups that contain them, and the number of the first one."""
     keys = parquet.read(columns=list(part.names), use_threads=False)
     first, end = part.edges(as_rows(marked.put_into(keys), schema))
     sizes = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]

@@ -1,4 +1,4 @@
-"""A snapshot under construction: files that tasks write, files carried over from the base, and small ones.
+"""A snapshot under construction: files that tasks write, files that are carried over from the base, and small files.
 
 `publish` keeps it invisible until it is complete, and then makes it visible.
 """
@@ -34,19 +34,19 @@ SCHEMA = "_schema.sql"
 REPORT = "_report.json"
 CONFLICTS = "_conflicts.parquet"
 MARKER = "_incomplete"
-"""The marker in an output that is written in place: it exists until the output is complete, and after a run that was
-killed."""
+"""The marker in an output that is written in place. It exists until the output is complete; a killed run leaves it
+behind."""
 _COPY_THREADS = 8
 _COPY_BYTES = 8 << 20
 _CARRIED_AT_ONCE = 100
-"""Files that a thread carries over one after the other."""
+"""The number of files that a thread carries over one after the other."""
 WITHOUT_FOLDERS = ("s3", "gcs", "abfs")
 """File systems where files appear when they are complete, and folders need not be made."""
 
 
 class Staging:
-    """A snapshot that is not published yet. A context manager that aborts unless `commit` was called, and turns an
-    OSError that ends its block into a SnapshotError."""
+    """A snapshot that is not published yet. A context manager: it aborts unless `commit` was called, and converts an
+    OSError that ends its block to a SnapshotError."""
 
     def __init__(self, output: str, filesystem: fs.FileSystem, root: str) -> None:
         self.output = output
@@ -54,15 +54,15 @@ class Staging:
         self._filesystem = filesystem
         self._root = root
         self._beside = root
-        """Where the manifest and the small files are written."""
+        """The folder to which the manifest and the small files are written."""
         self._prefix = ""
-        """The prefix of the names of small files in the manifest, which has paths below `_root`."""
+        """The prefix of the names of small files in the manifest, whose paths are relative to `_root`."""
         self._late_attempts = False
         self._lake: str | None = None
         self.merges = False
-        """Whether tables are merged on read; their files are then below lakes.DATA."""
+        """True if tables are merged on read; their files are then below lakes.DATA."""
         self.number = 0
-        """The number of the lake's version that is made."""
+        """The number of the lake's new version."""
         self._folders = dict[tuple[str, str], str]()
         self._lock: int | None = None
         self._done = False
@@ -77,9 +77,9 @@ class Staging:
             raise SnapshotError(f"{reason(error)}: nothing is published", file=error.filename or self.output) from error
 
     def target(self, database: str, table: str, *, history: bool = False) -> TableTarget:
-        """Where tasks write a table's files; its folder, and its history's if it has one, exists afterwards.
+        """Return where tasks write a table's files, after creating its folder, and its history's if it has one.
 
-        For TableWriter; picklable.
+        The result is for TableWriter, and picklable.
         """
         folder = location.table_folder(database, table)
         if self.merges:
@@ -91,24 +91,24 @@ class Staging:
         return target
 
     def keep_folder(self, database: str, table: str, before: TableEntry) -> None:
-        """Have a table's files, if it is merged when it is read, in the folder where those of the base's table are."""
+        """Put the files of a table that is merged on read into the folder of the base's table."""
         if before.folder is not None:
             self._folders[database, table] = before.folder
 
     @property
     def uri(self) -> str:
-        """Where the unpublished files are."""
+        """The location of the unpublished files."""
         return self._root_uri()
 
     def expect_late_attempts(self) -> None:
-        """Have tasks write where readers do not look; `finish_attempts` moves their files. Errors: OSError."""
+        """Make tasks write to a folder that readers ignore; `finish_attempts` moves their files. Errors: OSError."""
         self._late_attempts = True
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
             attempts.begin(self._filesystem, self._root)
 
     def finish_attempts(self, written: Mapping[str, str]) -> None:
-        """Move files that tasks wrote to their paths, and ignore the files of other attempts, now or later: call it
-        when all tasks have ended. `written` as in attempts.finish. Errors: OSError."""
+        """Move files that tasks wrote to their final paths, and ignore the files of other attempts, now and later. To
+        be called when all tasks have ended. `written` as in attempts.finish. Errors: OSError."""
         if self._late_attempts:
             self._late_attempts = False
             attempts.finish(self._filesystem, self._root, written,
@@ -116,9 +116,10 @@ class Staging:
 
     def carry_over(self, base: Snapshot, files: Sequence[FileEntry], database: str, table: str, *,
                    history: bool = False, changes: bool = False) -> list[FileEntry]:
-        """Carry files of the base over into a table, and return their entries: by hard link, else by a copy that the
-        file system makes if it can. `changes`: they are row files, or positions. Raises SnapshotError for a file that
-        is missing or, if its bytes are read here, has another size or digest; `commit` compares the sizes of all."""
+        """Carry files of the base over into a table, and return their entries: by hard link, or else by a copy, which
+        the file system makes if it can. `changes`: the files are row files, or positions. Raises SnapshotError for a
+        file that is missing or, if its bytes are read here, does not have its size or digest; `commit` compares the
+        sizes of all."""
         target = self.target(database, table, history=history)
         target = target.history if history else target.changes if changes else target
         source_system, source_root = location.resolve(base.root)
@@ -150,11 +151,12 @@ class Staging:
 
     def commit(self, snapshot: Snapshot, schema_sql: str, report: dict[str, Any],
                conflicts: bytes | pa.Buffer | None = None) -> Snapshot:
-        """Publish, and return the manifest with its URI. Only files that it names stay, beside the definitions, the
-        report, the list of conflicts, a Parquet file, if there is one, and the shards of tables with many files.
+        """Publish, and return the manifest with its URI. Only files that it names stay; in addition there are the
+        definitions, the report, the list of conflicts (a Parquet file) if there is one, and the shards of tables with
+        many files.
 
-        Raises SnapshotError if a file of the manifest is missing or has another size, key ranges overlap, or the output
-        appeared meanwhile; nothing is published then, and the caller still has to abort.
+        Raises SnapshotError if a file of the manifest is missing or has a wrong size, if key ranges overlap, or if the
+        output appeared meanwhile; nothing is published then, and the caller still has to abort.
         """
         try:
             self._drop(PASSES)
@@ -180,8 +182,8 @@ class Staging:
         return replace(snapshot, uri=self.output)
 
     def commit_files(self, written: Iterable[str], small: dict[str, bytes], last: str, content: bytes) -> None:
-        """Publish something that is not a snapshot: files by their paths in it, small files with their content, and
-        the file that makes it complete. Errors as in `commit`."""
+        """Publish output that is not a snapshot: written files, given by their paths in it, small files with their
+        content, and the last file, which makes it complete. Errors as in `commit`."""
         try:
             self._remove_strays(sizes_below(self._filesystem, self._root, recursive=True),
                                 {f"{self._root}/{path}" for path in written})
@@ -194,20 +196,21 @@ class Staging:
         self._unlock()
 
     def within_pass(self, number: int) -> str:
-        """The path or uri of a snapshot that is the base of a later pass, and goes when this one is committed."""
+        """Return the path or URI of a snapshot that is the base of a later pass, and is removed when this one is
+        committed."""
         return f"{self._beside_uri()}/{PASSES}/{number}"
 
     def drop_pass(self, number: int) -> None:
-        """Remove the snapshot of a pass that no other one continues from, if there is one."""
+        """Remove the snapshot of a pass from which no other pass continues, if there is one."""
         self._drop(f"{PASSES}/{number}")
 
     def within(self, name: str) -> tuple[str, str]:
-        """The path or uri of one of several snapshots that are published at once, in a folder of their own: while they
-        are written, for `begin`, and afterwards. `commit_folder` publishes them."""
+        """Return the path or URI of one of several snapshots in a folder, which are published together: the one to
+        `begin` it at, and the final one. `commit_folder` publishes them."""
         return f"{self._root_uri()}/{name}", f"{self.output.rstrip('/')}/{name}"
 
     def commit_folder(self, listing: bytes) -> None:
-        """Publish a folder of snapshots, each committed `within` it, with a list of them. Errors as in `commit`."""
+        """Publish a folder of snapshots that were committed `within` it, with a list of them. Errors as in `commit`."""
         try:
             self._publish(SNAPSHOTS, listing)
         except OSError as error:
@@ -216,8 +219,8 @@ class Staging:
         self._unlock()
 
     def abort(self) -> None:
-        """Remove everything that this run wrote. Files that cannot be removed are left for the next run, as after a run
-        that was killed."""
+        """Remove everything that this run wrote. Files that cannot be removed are left for the next run, like those of
+        a killed run."""
         self._done = True
         try:
             with suppress(OSError):
@@ -226,23 +229,23 @@ class Staging:
             self._unlock()
 
     def _root_uri(self) -> str:
-        """`_root` as a location for tasks on other machines."""
+        """Return `_root` as a location for tasks on other machines."""
         raise NotImplementedError
 
     def _beside_uri(self) -> str:
-        """`_beside` in the same way."""
+        """Return `_beside` as a location for tasks on other machines."""
         return self._root_uri()
 
     def _carried(self, entry: FileEntry, path: str) -> FileEntry:
-        """The entry of a file that is carried over to a path."""
+        """Return the entry of a file that is carried over to a path."""
         return replace(entry, path=path)
 
     def _is_there(self, carried: FileEntry) -> bool:
-        """Return whether a file that is carried over is where it must be already."""
+        """Return whether a file that is carried over is already at its path."""
         return False
 
     def _check_files(self, lists: Sequence[FileColumns]) -> None:
-        """Raise SnapshotError unless all files exist and have their sizes; others are removed."""
+        """Raise SnapshotError unless all files exist and have their sizes. Other files are removed."""
         found, named = sizes_below(self._filesystem, self._root, recursive=True), set[str]()
         for columns in lists:
             check_sizes(found, columns, self._root)
@@ -250,17 +253,17 @@ class Staging:
         self._remove_strays(found, named)
 
     def _before_small_files(self) -> None:
-        """Do the work before the first small file is written."""
+        """Called before the first small file is written."""
 
     def _publish(self, name: str, content: bytes) -> None:
-        """Make it visible with the last file, after everything before it is durable."""
+        """Publish by writing the last file, after everything else is durable."""
         raise NotImplementedError
 
     def _discard(self) -> None:
         raise NotImplementedError
 
     def _copy(self, source_system: fs.FileSystem, source: str, target: str, entry: FileEntry) -> None:
-        """Copy a file in parts, and compare its size and digest on the way."""
+        """Copy a file in parts, and compare its size and digest meanwhile."""
         with source_system.open_input_stream(source, compression=None) as stream:
             sink = HashedSink(self._filesystem.open_output_stream(target, compression=None))
             try:
@@ -272,8 +275,8 @@ class Staging:
         compare_digest(sink.digest, entry.digest, source)
 
     def _remove_strays(self, found: Iterable[str], named: set[str]) -> None:
-        """Remove files of failed and repeated attempts: readers of DB/TABLE/*.parquet must not find their rows. Those
-        that no reader looks for go if they can: a late attempt may hold one open."""
+        """Remove files of failed and repeated attempts: readers of DB/TABLE/*.parquet must not find their rows. Files
+        that readers ignore are removed if possible: a late attempt may have one open."""
         for path in found:
             if path not in named and path.rpartition("/")[2] != MARKER:
                 with suppress(OSError) if attempts.is_hidden(self._root, path) else nullcontext():
@@ -299,8 +302,8 @@ class Staging:
 
 def _with_shards(tables: Iterable[TableEntry], prefix: str
                  ) -> tuple[tuple[TableEntry, ...], dict[str, bytes | pa.Buffer]]:
-    """The tables, with entries in shards where they are many, and the shards by their names, which are their paths
-    without the prefix."""
+    """Return the tables, with the entries of tables with many files in shards, and the shards by name, which is the
+    path without the prefix."""
     contents: dict[str, bytes | pa.Buffer] = {}
 
     def listed(files: Sequence[FileEntry], folder: str) -> Sequence[FileEntry]:

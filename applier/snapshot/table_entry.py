@@ -1,4 +1,4 @@
-"""The tables of a manifest, in the program and in JSON."""
+"""The tables of a manifest, as Python values and as JSON."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _OUT_OF_ORDER = "the key range of {} is missing, or overlaps with the file befor
 @dataclass(frozen=True)
 class TableEntry:
     """One table. `key` names the columns that its files are sorted by, by `key_rules` (keysearch.keyrules). `files` are
-    the files that readers see; for a system-versioned table, `history` are the files with all its rows, past ones
-    included, and all columns. Either may be in a shard, which is read on demand. `row_files` and `positions` are of a
-    lake that merges on read: they are merged with the files (file_entries.Layer); `folder` is the folder of all its
-    files there. `unordered`: a table without a key and partitions has its rows in another order than the server, as it
-    had partitions before."""
+    the files that readers see; `history`, of a system-versioned table, are the files with all its rows, past ones
+    included, and all columns. Either may be in a shard, which is read on demand. In a lake that merges on read,
+    `row_files` and `positions` are merged with the files (file_entries.Layer), and `folder` is the folder of all files
+    of the table. `unordered`: a table without a key and partitions has its rows in another order than the server, since
+    its partitions were changed."""
 
     database: str
     name: str
@@ -48,7 +48,7 @@ class TableEntry:
 
     @property
     def lists(self) -> tuple[Sequence[FileEntry], ...]:
-        """All its files: those for readers, those of the history, row files and positions."""
+        """Its lists of files: for readers, of the history, row files and positions."""
         return self.files, self.history, self.row_files, self.positions
 
     @property
@@ -60,26 +60,26 @@ class TableEntry:
 
     @property
     def sharded(self) -> tuple[ShardedFiles, ...]:
-        """Those of its lists of files that are in shards."""
+        """The lists of files that are in shards."""
         return tuple(files for files in self.lists if isinstance(files, ShardedFiles))
 
     @property
     def rows(self) -> int:
-        """Rows in all files."""
+        """The number of rows in all files."""
         return rows_and_bytes(self.files)[0]
 
     @property
     def bytes(self) -> int:
-        """Size of all files."""
+        """The size of all files."""
         return sum(rows_and_bytes(files)[1] for files in (self.files, self.row_files, self.positions))
 
     def check_ranges(self) -> None:
-        """Raise SnapshotError where a file's key range is missing, or does not come after the one before it."""
+        """Raise SnapshotError if a file's key range is missing, or does not come after the previous file's."""
         if self.key_kind is not None and (path := columns_of(self.files).out_of_order()):
             raise SnapshotError(_OUT_OF_ORDER.format(path), table=self.full_name)
 
     def to_json(self) -> dict[str, Any]:
-        """As a manifest has it."""
+        """Return the entry as a manifest has it."""
         entry = {"database": self.database, "name": self.name, "definition": self.definition.to_json(), "key": self.key,
                  "key_kind": self.key_kind, "key_rules": self.key_rules, "files": _files_to_json(self.files)}
         more = {"history": _files_to_json(self.history) if self.history else (), "folder": self.folder,
@@ -107,13 +107,13 @@ class TableDocument:
 
     @property
     def merges(self) -> bool:
-        """True if it has the form that only lakes that merge on read have. The contents of a shard are not checked."""
+        """True if it has the form of a lake that merges on read. The contents of a shard are not checked."""
         lists = [files for files in (self.files, self.history) if not isinstance(files, Shard)]
         return self.folder is not None or bool(self.row_files or self.positions) or any(
             file.changed is not None or file.footer is not None for files in lists for file in files)
 
     def complaint(self) -> str:
-        """Return an error of the entry; "" for none. The contents of a shard are not checked."""
+        """Return an error in the entry; "" if there is none. The contents of a shard are not checked."""
         if (self.key_kind is None) != (not self.key) or len(self.key_rules) not in (0, len(self.key)):
             return f"has a key of {len(self.key)} columns, {len(self.key_rules)} rules and kind {self.key_kind}"
         if (self.row_files or self.positions) and (self.key_kind is None or self.history):
@@ -130,7 +130,7 @@ class TableDocument:
         return f"has a key of columns that it lacks: {unknown!r}" if unknown else ""
 
     def entry(self, uri: str) -> TableEntry:
-        """The table of a manifest that was loaded from a path or uri."""
+        """Return the table; its manifest was loaded from a path or URI."""
         entry = TableEntry(self.database, self.name, self.definition, self.key, self.key_kind, (), self.key_rules,
                            self._listed(uri, self.history, partial(self._wrong_files, of_history=True), None),
                            self.row_files, self.positions, self.folder, self.unordered)
@@ -144,7 +144,8 @@ class TableDocument:
         return ShardedFiles(files, read if layer is None else lambda: read().under(layer))
 
     def _wrong_files(self, columns: FileColumns, *, of_history: bool) -> str:
-        """Return an inconsistency between files, all in one list, except for the order of their keys; "" for none."""
+        """Return an inconsistency between the files of a list, except for the order of their keys; "" if there is none.
+        """
         kinds = (int, bytes) if of_history else (_KINDS[self.key_kind],)
         if not any(map(columns.has_keys_of, kinds)):
             return "has key ranges of another kind than its key"
@@ -154,7 +155,7 @@ class TableDocument:
         return f"has two files with the name {name!r}" if name else ""
 
     def _wrong_shard(self, columns: FileColumns) -> str:
-        """Return an inconsistency between a shard's files that readers see; "" for none."""
+        """Return an inconsistency between a shard's files that readers see; "" if there is none."""
         if wrong := self._wrong_files(columns, of_history=False):
             return wrong
         path = columns.out_of_order() if self.key_kind is not None else ""
@@ -162,7 +163,7 @@ class TableDocument:
 
 
 def under(files: Sequence[FileEntry], layer: Layer | None) -> Sequence[FileEntry]:
-    """Files with this layer over those that changes have reached."""
+    """Return files, with this layer over those that have changes."""
     if layer is None or not any(file.changed for file in files):
         return files
     return tuple(FileColumns.of(files).under(layer).entries())

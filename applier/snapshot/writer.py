@@ -1,4 +1,4 @@
-"""Writes one key range of a table as Parquet files of about a target size, as FileSettings says."""
+"""Writes one key range of a table as Parquet files of about a target size, according to FileSettings."""
 
 import errno
 import os
@@ -26,18 +26,18 @@ from keysearch.keyrules import encode_by_rules
 
 HISTORY = "_history"
 CHANGES = "changes"
-"""The folder of row files and positions in that of a table's files, in a lake that merges on read."""
+"""The folder of row files and positions within a table's folder, in a lake that merges on read."""
 _GROUP_POSITIONS = 1 << 16
 POSITIONS = pa.schema([pa.field("file", pa.string(), nullable=False), pa.field("position", pa.int64(), nullable=False)])
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
-"""Errors that another attempt would meet again."""
+"""Errors that another attempt would get again."""
 
 
 @dataclass(frozen=True)
 class TableTarget:
-    """Where tasks write files of one table, and how: `root` is the staged snapshot's path or uri, `folder` the table's
-    in it. `late_attempts`: tasks write where readers do not look, and the driver moves the files that count
-    (applier.snapshot.attempts). `merges`: of a lake that merges on read."""
+    """Where tasks write files of one table, and how: `root` is the path or URI of the staged snapshot, `folder` the
+    table's folder in it. `late_attempts`: tasks write to a folder that readers ignore, and the driver moves the files
+    that count (applier.snapshot.attempts). `merges`: in a lake that merges on read."""
 
     root: str
     folder: str
@@ -47,17 +47,17 @@ class TableTarget:
 
     @property
     def changes(self) -> "TableTarget":
-        """Where row files and positions of a table go."""
+        """The target of row files and positions of the table."""
         return replace(self, folder=f"{self.folder}/{CHANGES}")
 
     @property
     def suffix(self) -> str:
-        """How the names of its files of rows end: where files are merged, no pattern for Parquet files finds them."""
+        """The extension of its files of rows. If files are merged, no pattern for Parquet files matches it."""
         return ".data" if self.merges else ".parquet"
 
     @property
     def history(self) -> "TableTarget":
-        """Where the files with all rows of a versioned table go."""
+        """The target of the files with all rows of a versioned table."""
         return replace(self, folder=f"{HISTORY}/{self.folder}")
 
     def written_at(self, path: str) -> str:
@@ -71,8 +71,8 @@ class TableWriter:
     unit: number of the unit of work among the table's, in key order. Every writer gives its files unique names, so that
     attempts of one task never collide. schema: the table's Arrow schema. key: names of the key's columns, () for a
     table without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes"
-    by keysearch.encode_by_rules with `key_rules`, None: no ranges). columns: how files have the table's.
-    `zero_dates` says of each file that has invalid dates, by its path, how many, by column.
+    by keysearch.encode_by_rules with `key_rules`, None: no ranges). columns: how files have the table's. `zero_dates`
+    counts invalid dates by file path and column.
     """
 
     def __init__(self, target: TableTarget, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
@@ -104,8 +104,8 @@ class TableWriter:
                                 hint="free space where the output is, or choose another --output") from error
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
-        """Add rows whose keys come after all earlier ones. Raises ValueError if they do not, as far as the ends of a
-        row group show it, or for another schema."""
+        """Add rows, whose keys must come after all earlier ones. Raises ValueError if the first and last keys of row
+        groups are out of order, or for a wrong schema."""
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
         if not table.schema.equals(self._schema):
             raise ValueError(f"rows of schema {table.schema}, not {self._schema}")
@@ -119,7 +119,7 @@ class TableWriter:
             self._pending, self._pending_bytes = [rest], rest.nbytes if rest.num_rows else 0
 
     def close(self) -> list[FileEntry]:
-        """Finish, and name the files in key order. There are none if there were no rows: see `write_empty`."""
+        """Finish, and return the files' entries in key order. Without rows there are no files: see `write_empty`."""
         pending = pa.concat_tables(self._pending) if self._pending else None
         self._pending = []
         if pending is not None and pending.num_rows:
@@ -128,7 +128,7 @@ class TableWriter:
         return self._entries
 
     def abort(self) -> None:
-        """Drop everything that was written."""
+        """Remove everything that was written."""
         self._pending = []
         paths = [entry.path for entry in self._entries]
         if self._open is not None:
@@ -141,7 +141,7 @@ class TableWriter:
         self._entries = []
 
     def _write_group(self, rows: pa.Table) -> None:
-        """Write rows as one row group, in a new file if the one before is full."""
+        """Write rows as one row group, in a new file if the current one is full."""
         first, last = self._keys_of_ends(rows)
         if self._key_kind is not None:
             if first > last or (self._last_key is not None and first <= self._last_key):
@@ -160,8 +160,8 @@ class TableWriter:
         self._open.write(self._columns.as_stored(rows, self._target.settings.unsigned_bigint), first, last)
 
     def _is_short(self, rows: pa.Table) -> bool:
-        """Return whether rows are too few for a file of their own. A full file that is written again, with values a
-        little longer, would leave one of its last few rows behind itself."""
+        """Return whether rows are too few for a file of their own. Otherwise, if a full file were rewritten with
+        slightly longer values, its last few rows would become a file."""
         return bool(rows.nbytes < self._group_bytes // 4)
 
     def _keys_of_ends(self, rows: pa.Table) -> tuple[Any, Any]:
@@ -184,7 +184,7 @@ class TableWriter:
 
 def write_empty(target: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
                 columns: StoredColumns = AS_ROWS) -> FileEntry:
-    """Write the single file of an empty table, to its folder: readers find its columns there."""
+    """Write the single file of an empty table, in which readers find its columns."""
     filesystem, root = location.resolve(target.root)
     path = f"{target.folder}/{_new_prefix(0)}-0000{target.suffix}"
     stored = columns.schema(schema, target.settings.unsigned_bigint)
@@ -193,8 +193,8 @@ def write_empty(target: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
 
 
 def write_positions(target: TableTarget, positions: pa.Table) -> FileEntry:
-    """Write a file of positions of dead rows: by the names of files without their ends (`file`), and in them ascending
-    (`position`, the number of a row in its file, from 0)."""
+    """Write a file of positions of dead rows: `file`, the names of files without extension, ascending, and `position`,
+    the number of a row in its file from 0 on, ascending within a file."""
     filesystem, root = location.resolve(target.root)
     path = f"{target.folder}/{_new_prefix(0)}.positions"
     file = _OpenFile(filesystem, root, path, POSITIONS, DEFAULTS.writer_options(POSITIONS, ["file"]), merges=True)
@@ -206,13 +206,13 @@ def write_positions(target: TableTarget, positions: pa.Table) -> FileEntry:
 
 
 def _new_prefix(unit: int) -> str:
-    """The prefix of one attempt's file names: they sort by unit, and no two attempts share one."""
+    """Return the prefix of one attempt's file names: they sort by unit, and no two attempts have the same one."""
     return f"part-{unit:06d}-{uuid.uuid4().hex[:12]}"
 
 
 class _OpenFile:
-    """A Parquet file that is being written with pyarrow's `settings`, at another path (`written_at`) where it gets its
-    own later."""
+    """A Parquet file that is being written, with `settings` of pyarrow, at `written_at`; it is moved to its own path
+    later if that is another one."""
 
     def __init__(self, filesystem: Any, root: str, path: str, schema: pa.Schema, settings: Mapping[str, Any], *,
                  written_at: str | None = None, merges: bool = False,
@@ -235,7 +235,7 @@ class _OpenFile:
 
     @property
     def zero_dates(self) -> dict[str, int]:
-        """How many of its rows' dates are invalid, by column."""
+        """The number of invalid dates in its rows, by column."""
         return self._marks.dates
 
     def finish(self) -> FileEntry:

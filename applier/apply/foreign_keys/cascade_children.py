@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Applies foreign keys to the rows that refer to one that was updated or deleted (AP-FK).
 
-A child's new key is not copied: its columns point to a *derived* row of the base, whose content (the number of a
-value, see `cascades`) is noted for each. A child that may have children continues the stack, and its children come
-before the next child.
+A child's new key is not copied: its columns point to a *derived* row of the base, whose content (the numbers of its
+values, see `cascades`) is recorded. A child that may have children is pushed on the stack, and its children come before
+the next child.
 """
 
 import numpy as np
@@ -55,8 +55,8 @@ def key_changed(link, old, new, n):
 
 @inline
 def given_form(link, part, changed, nulls, new, parent_n):
-    """The address of the form by which a child's part is NULL or its parent's; 0 where the child keeps its own.
-    `changed` is the old record of the parent."""
+    """Return the address of the form by which a child's part becomes NULL or its parent's; 0 if the child keeps its
+    own. `changed` is the old record of the parent."""
     for i in range(link.n_columns):
         key_column = key_column_at(link.columns, i)
         for j in range(key_column.n_forms):
@@ -71,7 +71,7 @@ def given_form(link, part, changed, nulls, new, parent_n):
 
 @inline
 def put_child_record(link, own, n, nulls, old, new, parent_n, to, room):
-    """Write a child's new record at `to`; its bytes, -1 if there is no room."""
+    """Write a child's new record at `to`. Returns its size in bytes; -1 if there is no room."""
     size = 4 * n
     for part in range(n):
         form = given_form(link, part, old, nulls, new, parent_n)
@@ -104,8 +104,7 @@ def put_child_record(link, own, n, nulls, old, new, parent_n, to, room):
 
 @inline
 def to_column_pointers(slot, state):
-    """The address of a row's column pointers, which it has afterwards and which may be changed; there must be a
-    record left."""
+    """Give a row column pointers that may be changed, and return their address. There must be a free record."""
     old = slot.pointer
     if has_column_pointers(old):
         slot.pointer = own_column_pointers(old, state)
@@ -119,8 +118,8 @@ def to_column_pointers(slot, state):
 
 @inline
 def derived_row(group, link, child, row, old, new, parent_n, nulls):
-    """Return the number of a derived row with the values that this row of the stack gives its children; -1 if there is
-    no room."""
+    """Return the number of a derived row with the values that this row of the stack gives to its children; -1 if there
+    is no room."""
     number = child.n_derived
     if number >= child.derived_room:
         return np.int64(-1)
@@ -144,8 +143,8 @@ def derived_row(group, link, child, row, old, new, parent_n, nulls):
 
 @inline
 def cause(group):
-    """Return the cause of a step, in place of a change's number: -1 minus the number, counted over all tables, of the
-    change that triggered the foreign keys."""
+    """Return the cause of a step, which takes the place of a change's number: -1 minus the number, over all tables, of
+    the change that triggered the foreign keys."""
     return -group.change_at if group.is_cleared == 0 else -1 - group.change_at
 
 
@@ -220,7 +219,7 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
 
 @inline
 def is_updated_above(group, table):
-    """Return whether a row of a table was updated above, or is being updated."""
+    """Return whether a row of this table was updated further up on the stack, or is being updated."""
     for number in range(group.stacked):
         row = row_at(group, number)
         if row.table == table and row.kind == UPDATE:

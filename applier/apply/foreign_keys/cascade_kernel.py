@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Applies the changes of several tables in commit order, with the effects of their foreign keys on other rows (AP-FK).
 
-A change goes through the store's own kernel. If rows of other tables refer to the changed row, its previous
-version continues a stack (cascade_layout); its children are changed one by one (cascade_children), each followed by its
-own children. That is InnoDB's order, which matters if several foreign keys have a column in common.
+The store's own kernel applies a change. If rows of other tables refer to the changed row, its previous version is
+pushed on a stack (cascade_layout); its children are changed one by one (cascade_children), each followed by its own
+children. This is InnoDB's order, which matters if several foreign keys have a column in common.
 """
 
 import numpy as np
@@ -50,7 +50,7 @@ def drain(group):
 
 @inline
 def push_rows_in_the_way(group, number, table, row):
-    """Idempotent mode: rows that an insert is going to replace are deleted first, with their children."""
+    """In idempotent mode, first delete the rows that an insert will replace, with their children."""
     store = store_at(table.store)
     n = store.n_parts
     if encode_record_at_end(store, store.after, row, 0, n) < 0:
@@ -76,7 +76,7 @@ def push_rows_in_the_way(group, number, table, row):
 
 @inline
 def apply_changes(table, last):
-    """A table's changes from `next` to `last`, by its store alone."""
+    """Apply a table's changes from `next` to `last` by its store alone."""
     return apply_rows(last + 1, table.store, table.state)
 
 
@@ -86,7 +86,7 @@ MAKES_NONE, AS_IT_IS, ENDS_ROW = 0, 1, 2
 
 @inline
 def makes_none(table, change, cascades):
-    """Return whether a change makes no others, whatever refers to its row."""
+    """Return whether a change causes no others, whichever rows refer to its row."""
     if table.n_links == 0 or cascades == MAKES_NONE:
         return True
     state = state_at(table.state)
@@ -95,7 +95,7 @@ def makes_none(table, change, cascades):
 
 @inline
 def apply_parent(group, number, table, change, cascades):
-    """A change of a row that others may refer to: apply it, and put the row on the stack."""
+    """Apply a change of a row to which others may refer, and push the row on the stack."""
     store, state = store_at(table.store), state_at(table.state)
     kind = load_u8(state.kinds + change)
     slot_number = find_searched(store, np.int64(load_i32(state.before_rows + 4 * change)))
@@ -137,9 +137,9 @@ def apply_parent(group, number, table, change, cascades):
 
 @kernel
 def apply_group(count, tables, changes, cascades, group_address):
-    """Apply `count` changes of several tables in order, from `change_at` on: `tables` (address of int64[count]) has
-    their tables' numbers in the group, `changes` theirs in their table's batch, `cascades` (uint8) whether they may
-    make others. Returns why it stopped, about the table `which`: a status of `apply_rows`, or of a full buffer of the
+    """Apply `count` changes of several tables in order, from `change_at` on. `tables` (address of int64[count]) has the
+    numbers of their tables in the group, `changes` their numbers in the table's batch, `cascades` (uint8) whether they
+    may cause others. Returns why it stopped, at the table `which`: a status of `apply_rows`, or of a full buffer of the
     group."""
     group = group_at(group_address)
     while True:

@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Finds the rows that refer to one that was updated or deleted, and their order (AP-FK).
+"""Finds the rows that refer to an updated or deleted row, and their order (AP-FK).
 
-InnoDB goes through the index that a foreign key has in the child's table, entry by entry: ordered by the rest of the
-index after the key, then by the clustered key, or in the order of arrival. It changes each row, and all rows that refer
-to that one, before it continues from there. So a row that is changed meanwhile, and whose entry moves to a range that
-InnoDB has passed, is skipped (seen on MySQL 9.7 and MariaDB 10.11). If none of that can matter (sibling_order),
+InnoDB scans the index of a foreign key in the child's table entry by entry: ordered by the columns of the index after
+the key, then by the clustered key, or in the order of arrival. It changes each row, and all rows that refer to it,
+before it continues from there. So a row is skipped if it is changed meanwhile and its entry moves to a part of the
+index that was scanned already (seen on MySQL 9.7 and MariaDB 10.11). If the order cannot matter (sibling_order),
 children are taken in the order of their bucket.
 """
 
@@ -50,8 +50,8 @@ def refers_to(link, child, child_n, parent, parent_n):
 
 @inline
 def is_entered_before(link, store, n, a, a_order, b, b_order):
-    """Return whether the index has a row before another one with the same key; of each its record, and its number by
-    arrival."""
+    """Return whether row a comes before row b, with the same key, in the index; each is given by its record and its
+    number of arrival."""
     order = link.order
     for i in range(load_i64(order)):
         part = load_i64(order + 8 + 8 * i)
@@ -72,7 +72,7 @@ def is_entered_before(link, store, n, a, a_order, b, b_order):
 
 @inline
 def comes_before_slot(link, store, n, a, b):
-    """The same of two slots by their numbers."""
+    """Return the same for two slots, given by their numbers."""
     first, second = slot_at(store, a), slot_at(store, b)
     return is_entered_before(link, store, n, record_of(store, first), first.order,
                              record_of(store, second), second.order)
@@ -80,7 +80,7 @@ def comes_before_slot(link, store, n, a, b):
 
 @inline
 def sift_down(link, store, n, numbers, at, end):
-    """Make a heap, whose first is the first in the index, of numbers[at:end], whose parts below `at` are ones."""
+    """Make numbers[at:end], whose parts below `at` are heaps, a heap; its first element is the first in the index."""
     while 2 * at + 1 < end:
         below = 2 * at + 1
         if below + 1 < end and comes_before_slot(link, store, n, load_i64(numbers + 8 * below + 8),
@@ -96,7 +96,7 @@ def sift_down(link, store, n, numbers, at, end):
 
 @inline
 def sort_backwards(link, store, n, numbers, count):
-    """Sort slot numbers (address of int64) so that the first in the index is the last one."""
+    """Sort slot numbers (address of int64) in descending order of the index: the first one in the index is last."""
     for at in range(count // 2 - 1, -1, -1):
         sift_down(link, store, n, numbers, np.int64(at), count)
     for end in range(count - 1, 0, -1):
@@ -108,8 +108,8 @@ def sort_backwards(link, store, n, numbers, count):
 
 @inline
 def note_children(group, row, link, child, old, parent_n, last):
-    """Note the rows that refer to the parent `old`, in scratch memory from CHILDREN on: whether there was room. Given a
-    `last` record (else 0), those only whose entries are behind its."""
+    """List the rows that refer to the parent `old` in scratch memory, from CHILDREN on. Returns whether there was room.
+    With a `last` record (else 0), only rows are listed whose entries come after its entry."""
     store = store_at(child.store)
     n, index = store.n_parts, index_at(store, link.child_index)
     word, links = key_hash(link.probe, old, parent_n), index.links
@@ -137,8 +137,7 @@ def note_children(group, row, link, child, old, parent_n, last):
 
 @inline
 def look_for_children(group, row, link, child, old, parent_n):
-    """Note the children that are to come, where they are not yet, or may not be those any more; whether there was room.
-    """
+    """List the remaining children, unless the list exists and is valid. Returns whether there was room."""
     count = row.n_children
     if count < 0:
         row.children = group.scratch_used
@@ -151,8 +150,8 @@ def look_for_children(group, row, link, child, old, parent_n):
 
 @inline
 def next_child(group, row, link, child, old, parent_n):
-    """Return the slot of the next child; -1 after the last one, and then no child is remembered any more. A row that
-    changed may no longer be a child."""
+    """Return the slot of the next child; -1 after the last one, when the list is dropped. A row that was changed may no
+    longer be a child."""
     store, numbers = store_at(child.store), group.scratch + row.children
     n = store.n_parts
     for left in range(row.n_children, 0, -1):
@@ -168,7 +167,8 @@ def next_child(group, row, link, child, old, parent_n):
 
 @inline
 def note_last(group, row, child, number):
-    """Keep the record of a child that is about to change: its offset in scratch memory; -1 if there was no room."""
+    """Keep the record of a child that is about to be changed. Returns its offset in scratch memory; -1 if there is no
+    room."""
     store = store_at(child.store)
     slot = slot_at(store, number)
     group.scratch_used = row.children + 8 * row.n_children

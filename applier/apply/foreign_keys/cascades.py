@@ -1,9 +1,10 @@
-"""Tables connected by foreign keys, in one task: their changes in log order, and the effects of these on
-other rows that are not in the log (AP-FK).
+"""Tables that foreign keys connect, in one task: their changes in log order, and the effects of these on other rows,
+which are not in the log (AP-FK).
 
-Changes come in batches of one table each, so all tables hand over theirs together and a kernel goes through them by the
-numbers of their events. Values set by foreign keys are those of after-images: each of a batch's has a number, the
-kernel says which ones are needed, and they become rows of the bases, to which pointers lead as to any others.
+Each batch has changes of one table, so all tables hand over their batches together, and a kernel applies the changes in
+the order of their event numbers. Values that foreign keys set come from after-images. Each value of a batch has a
+number. The kernel reports which ones are needed, and they become rows of the bases, to which pointers lead as to any
+other row.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _FIRST_ROOM = 1 << 10
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class GroupMember:
-    """A table of a foreign-key group: its way through the log, its one unit, and when that belongs to the group."""
+    """A table of a foreign-key group: its walk through the log, its only unit, and when that belongs to the group."""
 
     walk: TableWalk
     unit: UnitApplier
@@ -49,13 +50,13 @@ class GroupMember:
 
     @property
     def batch(self) -> ChangeBatch | None:
-        """The batch that the reader fills now; None before the first table map."""
+        """The batch that the reader currently fills; None before the first table map."""
         bound = self.walk.bound
         return None if bound is None or bound.binding is None else bound.binding.batch
 
 
 class _Table:
-    """A table of a group under one version. `taken` is its part of the current batch."""
+    """A version of a table in a group. `taken` is its part of the current batch."""
 
     def __init__(self, member: GroupMember):
         self.member, self.unit = member, member.unit
@@ -71,12 +72,12 @@ class _Table:
         return self.parts.definition
 
     def ready(self) -> None:
-        """Have the memory that the kernels read, once all links are known."""
+        """Allocate the memory that the kernels read, once all links are known."""
         self._tracked = np.array(self.tracked, np.int64)
         self.derived = np.empty((_FIRST_ROOM, len(self.tracked)), np.int64)
 
     def take_batch(self) -> None:
-        """Take the reader's batch of the table, if it has one."""
+        """Take the reader's batch of the table, if there is one."""
         bound, batch = self.member.walk.bound, self.member.batch
         self.taken = None
         if bound is None or batch is None or not batch.n:
@@ -94,7 +95,7 @@ class _Table:
         self.unit.finish_batch(taken.changes, self._store.finish_batch(taken.changes, conflict))
 
     def record(self, links: np.ndarray, first_value: int, n_derived: int, made: int) -> tuple[int, ...]:
-        """The table's record (cascade_layout.TABLE); the kernel changes the last two."""
+        """Return the table's record (cascade_layout.TABLE); the kernel changes its last two fields."""
         return (self.index.address, self.index.state_address, address_of(links), len(links),
                 len(self.tracked), first_value, address_of(self._tracked), address_of(self.derived), len(self.derived),
                 n_derived, self.unit.base_rows, made)
@@ -105,17 +106,17 @@ class _Table:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Taken:
-    """A batch of a table, its reader, and the input of its unit."""
+    """A batch of a table, with its reader and the input of its unit."""
 
     batch: ChangeBatch
     reader: RowKeys
     changes: StoredChanges
     row_end: int | None
-    """The number of the column in which a system-versioned table has the end of a row's time."""
+    """The number of the column with the end of a row's validity, in a system-versioned table."""
 
     def effects(self) -> np.ndarray:
-        """Return the effect of each change on rows that refer to its row, uint8[n]. A past row has no children: an
-        update that makes a row past is a deletion to them, and later changes of it do nothing."""
+        """Return the effect of each change on rows that refer to its row: uint8[n]. A past row has no children: for
+        them, an update that makes a row past is a deletion, and later changes of it have no effect."""
         batch, found = self.batch, np.full(self.batch.n, AS_IT_IS, np.uint8)
         if self.row_end is None:
             return found
@@ -128,19 +129,19 @@ class _Taken:
 
 
 def _are_past(ends: pa.Array) -> np.ndarray:
-    """Which ends of rows are not the end of time."""
+    """Return which rows are past, given the ends of their validity."""
     return ~np.asarray(pc.is_in(ends.cast(pa.int64()), value_set=pa.array(ENDS_OF_TIME, pa.int64())))
 
 
 def _of_changes(rows: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Map a fact about rows (bool[m]) to the changes whose rows have these numbers; -1 for no row."""
+    """Map a property of rows (bool[m]) to the changes whose rows have these numbers; -1 for no row."""
     return np.where(numbers >= 0, rows[np.maximum(numbers, 0)], False) if len(rows) else \
         np.zeros(len(numbers), np.bool_)
 
 
 class ForeignKeyGroup:
-    """One foreign-key group of tables in a task. Between two calls of `advance` the same versions of them are in force,
-    and all their batches come here."""
+    """One foreign-key group of tables in a task. Between two calls of `advance` the same versions of the tables are in
+    force; it takes all their batches."""
 
     def __init__(self, members: Iterable[GroupMember]):
         self._members = sorted(members, key=lambda member: member.unit.spec.version)
@@ -156,14 +157,14 @@ class ForeignKeyGroup:
     # ---- versions
 
     def changes_at(self, position: tuple[int, int]) -> bool:
-        """Return whether other versions are in force at a position than at the last one."""
+        """Return whether the versions in force at a position differ from those at the last one."""
         return self._at(position) != self._in_force
 
     def _at(self, position: tuple[int, int]) -> list[GroupMember]:
         return [member for member in self._members if member.membership.holds_at(position)]
 
     def advance(self, position: tuple[int, int]) -> None:
-        """The log continues at a position, and all batches before it were handed over."""
+        """Continue at a position of the log; all batches before it have been handed over."""
         if not self.changes_at(position):
             return
         self._in_force = self._at(position)
@@ -172,7 +173,7 @@ class ForeignKeyGroup:
         self._link()
 
     def _link(self) -> None:
-        """Find the foreign keys that are in force."""
+        """Find the foreign keys in force."""
         numbers = {(table.definition.database, table.definition.name): n for n, table in enumerate(self._tables)}
         found: list[tuple[Reference, int, int]] = []
         for number, child in enumerate(self._tables):
@@ -204,7 +205,7 @@ class ForeignKeyGroup:
     # ---- changes
 
     def _take(self, batch: ChangeBatch) -> None:
-        """A reader hands over the batch of one table: take those of all."""
+        """Take the batches of all tables, as a reader hands over the batch of one of them."""
         if any(table.unit.is_stopped for table in self._tables):
             return
         for table in self._tables:
@@ -262,14 +263,14 @@ class ForeignKeyGroup:
         self._hand_over_steps(changed, order)
 
     def _hand_over_steps(self, changed: list[tuple[int, _Table, _Taken]], order: np.ndarray) -> None:
-        """Hand over what changes, in commit order, did to rows of all tables."""
+        """Hand over the effects of changes, in commit order, on rows of all tables."""
         causes = Causes(*(np.concatenate([getattr(taken.batch, name) for _, _, taken in changed])[order]
                           for name in ("positions", "rows", "seqs")))
         for table in self._tables:
             table.member.walk.hand_over_steps(None if table.taken is None else table.taken.batch, causes)
 
     def _describe(self, group: np.ndarray, counts: list[tuple[int, int]]) -> np.ndarray:
-        """Tell the kernel where everything is; the tables' records."""
+        """Fill in the group's record for the kernel. Returns the tables' records."""
         self._links = [self._link_records(table) for table in self._tables]
         starts = np.cumsum([0, *(len(table.tracked) for table in self._tables)])
         records = np.array([table.record(links, int(start), *kept) for table, links, start, kept
@@ -288,7 +289,8 @@ class ForeignKeyGroup:
     # ---- values
 
     def _derived_rows(self, table: _Table, sources: np.ndarray) -> pa.Table:
-        """Rows of a table with the values of `sources` (int64[n, tracked]) in the tracked columns, NULL elsewhere."""
+        """Return rows of a table with the values of `sources` (int64[n, tracked]) in the tracked columns, and NULL in
+        others."""
         schema = table_schema(table.definition)
         arrays = {column: self._values(sources[:, i], schema.field(table.definition.columns[column].name).type)
                   for i, column in enumerate(table.tracked)}
@@ -297,7 +299,7 @@ class ForeignKeyGroup:
                                     schema=schema)
 
     def _values(self, sources: np.ndarray, kind: pa.DataType) -> pa.Array:
-        """The values of these numbers as a column."""
+        """Return the values with these numbers as a column."""
         parts, picks, start = [pa.nulls(1, kind)], np.zeros(len(sources), np.int64), 1
         starts = np.cumsum([0, *(len(table.tracked) for table in self._tables)]).tolist()
         owners = {number: (taken, column) for table, start_of in zip(self._tables, starts, strict=False)

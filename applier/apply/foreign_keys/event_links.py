@@ -1,4 +1,4 @@
-"""The events of one foreign key by value: the affected values of parents, and the effect of each event."""
+"""The events of one foreign key, by value: the affected values of parents, and the effect of each event."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from keysearch.keybytes import KeyBytes
 
 
 class EventLink:
-    """The events of one foreign key: where they are by value, int64[values + 1], and as watched_kernel reads them."""
+    """The events of one foreign key: where the events of each value are, int64[values + 1], and the events as
+    watched_kernel reads them."""
 
     def __init__(self, link: ParentLink, parts: RowPartEncoder, changes: ParentChanges, turns: np.ndarray, first: int):
         self.column, self.first_given = link.column, first
@@ -45,7 +46,7 @@ class EventLink:
         self.starts = np.searchsorted(own[order], np.arange(len(self._known) + 1)).astype(np.int64)
 
     def _set_values(self, strings: pa.LargeBinaryArray) -> None:
-        """Index the distinct values in encoded form."""
+        """Index the distinct values, which are encoded."""
         _, offsets, data = strings.buffers()
         offsets = np.frombuffer(offsets, np.int64)[strings.offset:strings.offset + len(strings) + 1] \
             if len(strings) else np.zeros(1, np.int64)
@@ -56,12 +57,12 @@ class EventLink:
         index_values(len(strings), address_of(self._record))
 
     def find(self, keys: KeyBytes, numbers: np.ndarray) -> None:
-        """Fill `numbers` (int64[n], of any stride) with the values' numbers, -1 for those that no event is about."""
+        """Fill `numbers` (int64[n], of any stride) with the numbers of these values; -1 for values without an event."""
         find_values(len(keys), address_of(keys.offsets), address_of(keys.data), address_of(self._record),
                     address_of(numbers), numbers.strides[0])
 
     def number_of(self, key: bytes) -> int:
-        """The number of one value."""
+        """Return the number of one value."""
         found = np.empty(1, np.int64)
         self.find(KeyBytes(np.array([0, len(key)], np.int64), np.frombuffer(key + bytes(8), np.uint8)), found)
         return int(found[0])

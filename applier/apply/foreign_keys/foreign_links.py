@@ -38,8 +38,8 @@ def key_part(key: KeyPart, definition: TableDefinition) -> RowPart:
 
 def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: TableDefinition,
                   parent: TableDefinition) -> tuple[int, bytes]:
-    """Ascending in the order in which InnoDB looks at the foreign keys that refer to a table: index by index, and of
-    one index by their names, which begin with their databases'. (Seen on MySQL 9.7 and MariaDB 10.11.)"""
+    """Return a sort key for the order in which InnoDB processes the foreign keys that refer to a table: index by index,
+    and for one index by their names, which begin with the database. (Seen on MySQL 9.7 and MariaDB 10.11.)"""
     referenced = tuple((link.parent, None) for link in columns)
     indexes = server_order(column_infos(parent), key_infos(parent))
     number = next((number for number, index in enumerate(indexes)
@@ -48,8 +48,9 @@ def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: Table
 
 
 class Link:
-    """A foreign key in force, in the memory that the kernels read. `siblings` is the order in which its children are
-    taken, `parent` and `child` are the tables' parts, `tracked` the columns of each whose values are followed."""
+    """A foreign key in force, in memory that the kernels read. `siblings` is the order in which its children are taken,
+    `parent` and `child` are the parts of the two tables, `tracked` the columns of each table whose values are followed.
+    """
 
     def __init__(self, reference: Reference, siblings: SiblingOrder | None, parent: RowPartEncoder,
                  child: RowPartEncoder, parent_tracked: list[int], child_tracked: list[int]):
@@ -73,7 +74,7 @@ class Link:
                           parent.parts.index(RowPart(link.parent)), address_of(forms_array), len(forms)))
         self._columns = np.array(columns, k.KEY_COLUMN)
         self.child_key = tuple(column[3] for column in columns)
-        """The child's parts that have the key: the index for them."""
+        """The child's parts of the key, by which it has an index."""
         self._probe_parts = np.array([column[2] for column in columns], np.int64)
         self._siblings = [0, 0]
         if siblings is not None:
@@ -84,8 +85,8 @@ class Link:
             self._siblings = [address_of(behind), int(siblings.moves)]
 
     def record(self, child: int, child_index: int) -> tuple[Any, ...]:
-        """The link's record (cascade_layout.LINK): `child` is the child's number in the group, `child_index` that of
-        its index over `child_key`."""
+        """Return the link's record (cascade_layout.LINK): `child` is the child's number in the group, `child_index`
+        that of its index over `child_key`."""
         actions = [_ACTIONS.get(action, k.NOTHING) for action in (self._key.on_delete, self._key.on_update)]
         probe = len(self._probe_parts), address_of(self._probe_parts), 0, 0, 0, 0
         return child, child_index, *actions, address_of(self._columns), len(self._columns), *self._siblings, probe

@@ -1,7 +1,7 @@
 """The changes of referenced rows in a log: a first pass over the parents' changes.
 
-In strict mode every change in the log finds its row, or the replay stops there. So the effect of a change on a parent's
-children follows from its images alone, before any row is searched for, in every task that has children.
+In strict mode every change in the log finds its row, or the replay stops there. So the effect of a parent's change on
+its children follows from the images alone, before any row is searched, in every task that has children.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from applier.errors import ReplayStopped
 from applier.io.mapping import map_file
 
 FILE_SHIFT = 44
-"""A position in the log is one number: the file's number above this bit, the offset in the file below it."""
+"""A position in the log is one number: the file's number from this bit on, below it the offset in the file."""
 
 
 @dataclasses.dataclass(frozen=True)
 class ParentChanges:
-    """The deletes of a parent's rows, and the updates of referenced columns, that may change rows of other tables, in
-    commit order: `positions` (int64, see FILE_SHIFT) of their rows events, `rows` (int32) in these, `deletes` (bool),
-    and by number of the column its values before and after (deletes: any)."""
+    """The changes of a parent's rows that may change rows of other tables, that is, deletes and updates of referenced
+    columns, in commit order: `positions` (int64, see FILE_SHIFT) of their rows events, `rows` (int32) in these,
+    `deletes` (bool), and by column number the values before and after (of deletes: any)."""
 
     positions: np.ndarray
     rows: np.ndarray
@@ -48,7 +48,7 @@ class ParentChanges:
 
 
 class _Part(NamedTuple):
-    """The same of one batch, without the values."""
+    """The same for one batch, without the values."""
 
     positions: np.ndarray
     rows: np.ndarray
@@ -57,9 +57,9 @@ class _Part(NamedTuple):
 
 def read_parents(segments: Iterable[LogSegment], links: Iterable[ParentLink], allowed: TypeConversions,
                  outlined: SameBytes) -> dict[int, ParentChanges]:
-    """The changes of the parents of these links, by id of their version. Raises ArchiveError for damage.
+    """Return the changes of the parents of these links, by the id of their version. Raises ArchiveError for damage.
 
-    A change that stops a parent's own unit ends the pass: the replay stops there, or earlier.
+    A change that would stop a parent's own unit ends the pass: the replay stops there or earlier.
     """
     columns: dict[int, set[int]] = defaultdict(set)
     parents: dict[int, ParentLink] = {}
@@ -86,7 +86,7 @@ def _walk(segments: Iterable[LogSegment], tables: Mapping[int, _Parent], outline
 
 
 class _Parent:
-    """A table in the pass; `file` is the number of the one that batches are of."""
+    """A parent table in the pass; `file` is the number of the batches' file."""
 
     def __init__(self, link: ParentLink, columns: list[int], allowed: TypeConversions):
         self.file = 0
@@ -124,7 +124,7 @@ class _Parent:
             self._values[column, True].append(after[column].take(kept))
 
     def _images(self, batch: ChangeBatch, table_map: TableMap, column: int, rows: np.ndarray, after: bool) -> pa.Array:
-        """The values of a column in these rows of the images; NULL for row -1."""
+        """Return the values of a column in these rows of the images; NULL for row -1."""
         images, count, of = (batch.after, batch.n_after, batch.after_rows) if after else \
             (batch.before, batch.n_before, batch.before_rows)
         values = self._encoder.values(images, column, count, table_map, lambda: times_of(batch, of, count))

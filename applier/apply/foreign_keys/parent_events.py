@@ -1,5 +1,5 @@
-"""The effects of parents' changes on the rows of a table, by the values of its foreign keys: *events*, all known
-before the table's own changes are applied, and the units whose rows wait for them (see watched_kernel)."""
+"""The effects of parents' changes on the rows of a table, by the values of its foreign keys. These *events* are all
+known before the table's own changes are applied; rows of its units wait for them (see watched_kernel)."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _CHUNK_ROWS, _FIRST_ROOM = 1 << 16, 1 << 10
 
 
 class ParentEvents:
-    """The events for one table, and its rows' values among those of events.
+    """The events for one table, and the values of its rows among those of events.
 
-    `take` examines a batch of the table's changes; then `turns`, `values` and `nexts` are the inputs of a unit's
-    kernels (watched_kernel) for it, and `n_watched` is how many of its rows will be watched. `given` has rows with the
-    values that events set, NULL elsewhere, and only NULL in the first one.
+    `take` examines a batch of the table's changes. After it, `turns`, `values` and `nexts` are the inputs of a unit's
+    kernels (watched_kernel) for the batch, and `n_watched` is the number of its rows that will be watched. `given` has
+    rows with the values that events set, NULL in other columns, and only NULL in the first row.
     """
 
     def __init__(self, definition: TableDefinition, links: tuple[ParentLink, ...],
@@ -89,7 +89,7 @@ class ParentEvents:
         return [own or other for own, other in zip(self._parts.wanted(plans), others, strict=True)]
 
     def take(self, batch: ChangeBatch, table_map: TableMap) -> None:
-        """Look at a batch of changes, of the file whose number `file` is."""
+        """Examine a batch of changes of the file with the number `file`."""
         positions = np.ascontiguousarray(batch.positions)
         self.turns = np.empty(batch.n, np.int64)
         count_passed(batch.n, address_of(positions), self.file << FILE_SHIFT, address_of(self._positions),
@@ -105,8 +105,8 @@ class ParentEvents:
                                       address_of(self.values), address_of(self.nexts))
 
     def base_rows(self, rows: pa.Table) -> Iterator[tuple[int, int]]:
-        """Examine rows from before all events, some thousand at a time; yield (the number of the first, how many).
-        Then `values`, `nexts` and `n_watched` are those of these rows."""
+        """Examine rows from before all events, several thousand at a time. Yields (the number of the first row, the
+        number of rows); `values`, `nexts` and `n_watched` are then those of these rows."""
         for start in range(0, rows.num_rows, _CHUNK_ROWS):
             part = rows.slice(start, _CHUNK_ROWS)
             inputs = [EncodedRowPart(keys) for keys in self._parts.of_rows(part)]
@@ -117,8 +117,8 @@ class ParentEvents:
             yield start, part.num_rows
 
     def _find(self, inputs: list[EncodedRowPart], rows: int, inserted: np.ndarray) -> np.ndarray:
-        """The values of images, or of rows of the base: int64[rows, links]. An insert has the default of a column that
-        is missing in its image (DEF-R1b); an update does not set it."""
+        """Return the values of images, or of rows of the base: int64[rows, links]. An insert has the default of a
+        column that is missing in its image (DEF-R1b); an update does not set the column."""
         values = np.empty((rows, len(self._links)), np.int64)
         for number, (link, given) in enumerate(zip(self._links, inputs, strict=True)):
             column = values[:, number]
@@ -130,13 +130,14 @@ class ParentEvents:
         return values
 
     def search(self, spec: UnitSpec) -> WatchedSearch:
-        """Return the access method of a unit of the table. Only keys divide it (plan.cascades)."""
+        """Return the access method of a unit of the table, whose units are ranges of one key (plan.cascades)."""
         assert isinstance(spec.search, KeyRange), "rows that change by value are found by one key"
         return WatchedSearch(spec, spec.search, self)
 
 
 def _turns(parts: list[ParentChanges]) -> list[np.ndarray]:
-    """A number for each change, ascending in commit order over all parts, the same where it is the same change."""
+    """Return a number for each change, ascending in commit order over all parts. A change in several parts has the same
+    number in each."""
     positions, rows = (np.concatenate([getattr(part, name) for part in parts]) for name in ("positions", "rows"))
     order = np.lexsort([rows, positions])
     new = np.ones(len(order), np.int64)
@@ -148,8 +149,8 @@ def _turns(parts: list[ParentChanges]) -> list[np.ndarray]:
 
 
 class WatchedSearch(KeySearch):
-    """The access method by one key where some rows are watched: they wait for `events`, which are those of the table,
-    in a task that may have several of its units."""
+    """The access method by one key with watched rows, which wait for `events`: those of the table, in a task that may
+    have several of its units."""
 
     kernels = MappingProxyType({"int": apply_watched_ints, "bytes": apply_watched_bytes})
 
@@ -166,7 +167,7 @@ class WatchedSearch(KeySearch):
         self.index.watch(self._receive())
 
     def _receive(self) -> int:
-        """Get ready for the rows that `events` has looked at. Return the address of the kernels' record, 0 if no row is
+        """Prepare for the rows that `events` has examined. Returns the address of the kernels' record; 0 if no row is
         watched."""
         used = int(self._watch["used"])
         if not used and not self._events.n_watched:
@@ -193,8 +194,8 @@ class WatchedSearch(KeySearch):
         return int(self._watch["made"])
 
     def pointers(self) -> np.ndarray:
-        """Return pointers to the remaining rows as `KeySearch.pointers`, after `end`: rows with values that events gave
-        have column pointers, which come after those that there are."""
+        """Return pointers to the remaining rows like `KeySearch.pointers`, after `end`. Rows with values that events
+        set have column pointers, which come after the existing ones."""
         pointers, column_pointers = super().pointers(), self.index.column_pointers
         at = np.flatnonzero(layouts_of(pointers) == k.WATCHED_ID)
         if not len(at):

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Finds values of foreign keys among those of events."""
+"""Finds values of foreign keys among the values of events."""
 
 import numpy as np
 
@@ -21,20 +21,20 @@ _BLOCK = 64
 
 @inline
 def _string(offsets, data, i):
-    """Where string i is, and its length."""
+    """Return the address of string i, and its length."""
     start = load_i64(offsets + 8 * i)
     return data + start, load_i64(offsets + 8 * i + 8) - start
 
 
 @inline
 def _home(known, word):
-    """The address of the entry where a hash is looked for first."""
+    """Return the address of the entry at which the search for a hash begins."""
     return known.table + _ENTRY_BYTES * (word & known.mask)
 
 
 @inline
 def _next(known, entry):
-    """The address of the entry behind one, round the table's end."""
+    """Return the address of the next entry; after the last one, of the first."""
     return known.table + ((entry + _ENTRY_BYTES - known.table) & (_ENTRY_BYTES * (known.mask + 1) - 1))
 
 
@@ -54,7 +54,7 @@ def index_values(n, known_address):
 
 @inline
 def _find(known, start, length, word):
-    """The number of one string, -1 if it is not in the table."""
+    """Return the number of a string; -1 if it is not in the table."""
     entry = _home(known, word)
     while entry_at(entry).number != FREE:
         if entry_at(entry).hash == word:
@@ -67,8 +67,8 @@ def _find(known, start, length, word):
 
 @kernel
 def find_values(n, offsets, data, known_address, numbers, step):
-    """The number of each of n strings (string i is from data + offsets[i] on) in a table, -1 of those that are not in
-    it: to int64s from address `numbers` on, `step` bytes apart."""
+    """Write the number in a table of each of n strings (string i begins at data + offsets[i]), -1 for strings that are
+    not in it, to int64s from the address `numbers` on, `step` bytes apart."""
     known = known_at(known_address)
     words = np.empty(_BLOCK, np.int64)
     for first in range(0, n, _BLOCK):

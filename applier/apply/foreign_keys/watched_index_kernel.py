@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The kernels of indexes by one key (key_index_kernel) whose rows wait for later effects of foreign keys."""
+"""The kernels of indexes by one key (key_index_kernel) with rows that wait for later effects of foreign keys."""
 
 from applier.apply.foreign_keys import watched_kernel
 from applier.apply.index import byte_keys_kernel, int_keys_kernel

@@ -1,17 +1,17 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Rows that wait for later effects of foreign keys: the kernels' side (AP-FK).
+"""Rows that wait for later effects of foreign keys: the kernels (AP-FK).
 
-All changes of parents are known before their children's changes are applied (parent_events), so no child is
-searched for when its parent is deleted. A row with a value of a later event is *watched*: its pointer leads to a record
-with the real pointer and the number of the next event for it. A later lookup of the row first applies the earlier
-events: then the row is gone, or its column has another value. Most rows are not watched, and cost nothing.
+All changes of parents are known before their children's changes are applied (parent_events), so no child needs to be
+searched when its parent is deleted. A row with a value of a later event is *watched*: its pointer leads to a record
+with the real pointer and the number of the row's next event. A later lookup of the row first applies the events before
+it: then the row is deleted, or its column has another value. Most rows are not watched, and cost nothing.
 
-    watch     of a unit's records, its links, and the data of the current batch
+    watch     a unit's records and links, and the data of the current batch
     link      a foreign key: its column, and for each *value* (a number given by parent_events) where its events are
     event     its time (the turn: a number that counts all events of all links), its effect on a row (DELETES, or
-              another value, whose number is -1 if it has no events, and the row that holds it)
-    record    pointer, turn of the next event (IS_FREE in a free one, whose pointer is the next free one; IS_GONE), then
-              for each link the row's value, and the row that holds it (NOT_GIVEN if the pointer itself leads to it)
+              another value, whose number is -1 if it has no events, and the row that has it)
+    record    pointer, turn of the next event (or IS_FREE: the pointer is the next free record; or IS_GONE), then for
+              each link the row's value, and the row that has it (NOT_GIVEN if the pointer itself leads to it)
 """
 
 import numpy as np
@@ -38,12 +38,12 @@ WATCHED_ID = MAX_IMAGE_ID + 3
 WATCH, watch_at, _ = struct("watch", **dict.fromkeys((
     "records", "used", "free", "n_links", "links", "turns", "values", "nexts", "made", "first_given"), np.int64))
 """`turns` has a turn for each change of the batch (events before it have passed), `values` for each after-image the
-value of each link, `nexts` for each after-image when the first event about it comes; `made` counts changes by
-events; given rows are rows of the base from `first_given` on."""
+value of each link, `nexts` for each after-image the turn of its first event. `made` counts changes by events. Given
+rows are rows of the base from `first_given` on."""
 LINK, _, link_at = struct("link", column=np.int64, starts=np.int64, events=np.int64)
 EVENT, event_at, _ = struct("event", turn=np.int64, gives=np.int64, given_row=np.int64)
 DELETES = -2
-"""In `gives`, which is the number of the new value."""
+"""A value of `gives`, which is otherwise the number of the new value."""
 _EVENT_BYTES = EVENT.itemsize
 
 _RECORD, _record, _ = struct("record", pointer=np.int64, next_turn=np.int64)
@@ -65,7 +65,7 @@ def record_bytes(watch):
 
 @inline
 def record_of(watch, pointer):
-    """The address of the record that a watched row's pointer leads to."""
+    """Return the address of the record to which a watched row's pointer leads."""
     return watch.records + record_bytes(watch) * (pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
 
 
@@ -76,7 +76,7 @@ def is_watched(pointer):
 
 @inline
 def first_event(link, value, turn):
-    """The address of a value's first event at a turn or after it; 0 if there is none."""
+    """Return the address of a value's first event at a turn or later; 0 if there is none."""
     if value < 0:
         return np.int64(0)
     starts, events = link.starts, link.events
@@ -93,7 +93,7 @@ def first_event(link, value, turn):
 
 @inline
 def next_turn(watch, values, step, turn):
-    """When the first event comes, at `turn` or after it, about a row whose links' values are at `values`, `step` bytes
+    """Return the turn of the first event at `turn` or later for a row whose links' values are at `values`, `step` bytes
     apart."""
     first = np.int64(NEVER)
     for i in range(watch.n_links):
@@ -105,7 +105,7 @@ def next_turn(watch, values, step, turn):
 
 @inline
 def pass_events(watch, record, turn):
-    """Apply the events before a turn to a row. Returns whether it still exists."""
+    """Apply the events before a turn to a row. Returns whether the row still exists."""
     now = _record(record).next_turn
     while now < turn:
         for i in range(watch.n_links):
@@ -152,7 +152,7 @@ def watched(watch, pointer, after):
 
 @inline
 def remove_deleted_row(watch, at, pointer, state):
-    """Remove a row that an event has deleted from its index, where it is at the address `at`."""
+    """Remove a row that an event has deleted from its index; its pointer is at the address `at`."""
     free_column_pointers(_record(record_of(watch, pointer)).pointer, state)
     free_record(watch, pointer)
     store_i64(at, DEAD)
@@ -164,7 +164,7 @@ def remove_deleted_row(watch, at, pointer, state):
 
 @always_inline
 def live_pointer(at, change, state):
-    """The pointer at an address in an index, at a change of the batch; DEAD for a row that is gone by then."""
+    """Return the pointer at an address in an index as of a change of the batch; DEAD if the row is deleted before."""
     pointer = load_i64(at)
     if state.watch == 0 or not is_watched(pointer):
         return pointer
@@ -182,7 +182,7 @@ def watched_pointer(at, pointer, change, state):
 
 @always_inline
 def pointer_after_insert(image, after, state):
-    """The pointer of a row that is a whole after-image, or an insert's."""
+    """Return the pointer of a row that is a whole after-image, or an insert's."""
     if state.watch == 0 or load_i64(watch_at(state.watch).nexts + 8 * after) == NEVER:
         return image
     return watched(watch_at(state.watch), image, after)
@@ -190,7 +190,7 @@ def pointer_after_insert(image, after, state):
 
 @always_inline
 def pointer_after_update(old, image, change, after, state):
-    """The pointer of a row after an update (see updated_pointer)."""
+    """Return the pointer of a row after an update (see updated_pointer)."""
     if state.watch == 0 or not is_watched(old):
         return pointer_after_insert(updated_pointer(old, image, state), after, state)
     return watched_pointer_after_update(old, image, change, after, state)
@@ -264,9 +264,9 @@ def _held_watched_pointer(pointer, state):
 
 @kernel
 def find_nexts(watch_address, n, turns, rows, values, nexts):
-    """Fill nexts (address of int64 by image) for `n` changes, given each one's turn and the row of its image (int32,
-    -1: none), and the values of the images; how many will be watched. Without turns and rows (0) it is about n images
-    that were there before the first event."""
+    """Fill `nexts` (address of int64, by image) for `n` changes, given the turn of each, the row of its image (int32;
+    -1: none), and the values of the images. Returns how many will be watched. If `turns` and `rows` are 0, the n images
+    existed before the first event."""
     watch = watch_at(watch_address)
     found = 0
     step = 8 * watch.n_links
@@ -284,8 +284,8 @@ def find_nexts(watch_address, n, turns, rows, values, nexts):
 
 @kernel
 def watch_base(watch_address, n, first, pointers):
-    """Watch those of `n` rows of the base, from row `first` on, that events are about: their pointers change (address
-    of int64 by row of the base)."""
+    """Watch those of `n` rows of the base, from row `first` on, that have events: their pointers (address of int64, by
+    row of the base) change."""
     watch = watch_at(watch_address)
     for row in range(n):
         if load_i64(watch.nexts + 8 * row) != NEVER:
@@ -295,7 +295,7 @@ def watch_base(watch_address, n, first, pointers):
 
 @kernel
 def pass_all(watch_address):
-    """Have all events that are left happen to all rows that wait for them."""
+    """Apply all remaining events to all rows that wait for them."""
     watch = watch_at(watch_address)
     record = watch.records
     for _ in range(watch.used):

@@ -29,10 +29,10 @@ from keysearch.records import offset, struct
 INDEX, index_at, _ = struct("byte keys", table=np.int64, mask=np.uint64, **dict.fromkeys((
     "key_room", "slots", "buffer", "buffer_room", "low", "low_length", "high", "high_length", "before_offsets",
     "before_data", "after_offsets", "after_data", "hashes", "likely", "next_row"), np.int64))
-"""The table and its last entry's number, for how many keys there is room, their slots and bytes, and the bounds of the
-unit's keys (address 0: none). Of the batch at hand: key r of an image is data[offsets[r]:offsets[r + 1]]; of a block
-of changes: the hashes of both keys of each, and the slots that those of the before-images likely lead to. `next_row` is
-the number of the next slot that is made: slots move when those of the dead are given back, their numbers stay."""
+"""The table and its last entry's number, the number of keys that fit, their slots and bytes, and the bounds of the
+unit's keys (address 0: none). Of the current batch: key r of an image is data[offsets[r]:offsets[r + 1]]. Of a block of
+changes: the hashes of both keys of each, and the slots to which the hashes of before-images probably lead. `next_row`
+is the number of the next new slot: slots move when those of deleted keys are freed, but keep their numbers."""
 ENTRY, entry_at, _ = struct("entry", hash=np.uint64, slot=np.int64)
 SLOT, slot_view, slot_at = struct("slot", **dict.fromkeys(("start", "length", "pointer", "row", "hash"), np.int64))
 FREE = -1
@@ -44,7 +44,7 @@ BLOCK = 64
 
 @inline
 def hash_key(address, length):
-    """64 bits of a byte string, eight bytes at a time."""
+    """Return a hash of 64 bits of a byte string, computed eight bytes at a time."""
     word = np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(length)
     i = 0
     while i + 8 <= length:
@@ -62,13 +62,13 @@ def hash_key(address, length):
 
 @inline
 def home(index, word):
-    """The address of the entry where a hash is looked for first."""
+    """Return the address of the entry at which the search for a hash begins."""
     return index.table + _ENTRY_BYTES * np.int64(word & index.mask)
 
 
 @inline
 def hash_ahead(index, offsets, data, row, to):
-    """Take the hash of an image's key, and ask for its entry."""
+    """Compute the hash of an image's key, and prefetch its entry."""
     start = load_i64(offsets + 8 * row)
     word = hash_key(data + start, load_i64(offsets + 8 * row + 8) - start)
     store_u64(to, word)
@@ -120,7 +120,7 @@ def after_key(index, after, i):
 
 @inline
 def keeps_key(index, after):
-    """Every after-image has its key."""
+    """Return whether an update leaves the key out, and so keeps it: never, since every after-image has its key here."""
     return False
 
 
@@ -131,7 +131,7 @@ def is_same(key, other):
 
 @inline
 def is_inside(index, key):
-    """low <= key < high as byte strings."""
+    """Return low <= key < high, as byte strings."""
     low, high = index.low, index.high
     return ((low == 0 or compare_bytes(low, index.low_length, key[0], key[1]) <= 0)
             and (high == 0 or compare_bytes(key[0], key[1], high, index.high_length) < 0))
@@ -144,7 +144,7 @@ def lacks_room(index, key, state):
 
 @inline
 def find(index, key):
-    """The address of a key's entry, or of the free one where it would go."""
+    """Return the address of a key's entry, or of the free one where it belongs."""
     address, length, word = key
     entry, last = home(index, word), index.table + _ENTRY_BYTES * np.int64(index.mask)
     while entry_at(entry).slot >= 0:
@@ -171,7 +171,7 @@ def row_at(index, at):
 
 @inline
 def hash_at(index, at):
-    """The hash of the image that the row is whose pointer is at an address."""
+    """Return the hash of the image that is the current row, given the address of its pointer."""
     return slot_view(at - _POINTER).hash
 
 
@@ -182,7 +182,7 @@ def set_hash(index, at, word):
 
 @inline
 def put(index, entry, key, pointer, state):
-    """Make a key live that was not; a new one gets a slot and a copy of its bytes."""
+    """Make a key live. A new key gets a slot and a copy of its bytes."""
     number = entry_at(entry).slot
     if number < 0:
         number, used = state.keys, state.buffer_used
@@ -218,7 +218,8 @@ def index_slots(n, index_address):
 
 @kernel
 def key_words(starts, lengths, buffer, skip, words):
-    """For each byte string the eight bytes after its first `skip` as a big-endian number, zero bytes beyond its end."""
+    """Write the eight bytes after the first `skip` bytes of each byte string to `words`, as a big-endian number, with
+    zero bytes beyond its end."""
     for i in range(starts.shape[0]):
         word = np.uint64(0)
         left = min(np.int64(8), lengths[i] - skip)

@@ -1,4 +1,4 @@
-"""Rows whose columns come from several images: one pointer per column, until values are gathered."""
+"""Rows whose columns come from several images: they have one pointer per column until values are gathered."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ColumnPointers:
         self._n_diffs = np.zeros(1, np.int64)  # by layout; the last is that of changes without an after-image
 
     def know(self, layouts: ImageLayouts) -> None:
-        """Learn which columns the layouts have that came since the last call."""
+        """Record which columns the new layouts since the last call have."""
         if len(layouts.known) == len(self.present):
             return
         rows = [self.present]
@@ -38,11 +38,11 @@ class ColumnPointers:
         self._n_diffs = np.append((self.present == k.DIFF).sum(axis=1), 0)
 
     def diffs_in(self, images: np.ndarray) -> int:
-        """Return how many JSON diffs these after-images hold."""
+        """Return the number of JSON diffs in these after-images."""
         return int(self._n_diffs[layouts_of(images)].sum()) if self._n_diffs.any() else 0
 
     def by_column(self, pointers: np.ndarray) -> np.ndarray:
-        """Where each column of these rows is: int64[n, columns]."""
+        """Return the pointer of each column of these rows: int64[n, columns]."""
         found = np.repeat(pointers[:, None], self.columns, axis=1)
         by_column = layouts_of(pointers) == k.COLUMN_POINTERS_ID
         found[by_column] = self.pointers[addresses_of(pointers[by_column])]

@@ -16,14 +16,14 @@ DIFF_ID = MAX_IMAGE_ID + 2
 """The layout number that marks a pointer to a node."""
 
 NODE, _, node_at = struct("node", **dict.fromkeys(("previous", "image", "column", "position", "row"), np.int64))
-"""The pointer below it, the image that contains it, its column, and the offset (of the change's event in the file) and
-row of the change."""
+"""The pointer to the previous value, the image that contains the diff, its column, and the change: the offset of its
+event in the file, and its row."""
 
 
 @kernel
 def chain_lengths(pointers, nodes, lengths, bases):
-    """Return how many nodes each pointer's chain has. Pointers ascend; a chain ends at the top of one before it, which
-    then is its base, -1 without one."""
+    """Write the number of nodes of each pointer's chain to `lengths`. Pointers ascend. A chain ends at the top of an
+    earlier chain, whose number then is its base (-1: none)."""
     mask = (1 << IMAGE_ID_SHIFT) - 1
     for i in range(pointers.shape[0]):
         pointer, length, base = pointers[i], 0, -1

@@ -15,9 +15,9 @@ from keysearch.addresses import address_of
 
 @dataclasses.dataclass(frozen=True)
 class DiffChains:
-    """Diffs for the values `rows` (int64[k]) of a column: `numbers` are those of their nodes, the oldest first, value i
-    has those from offsets[i] to offsets[i + 1]. They come on top of the i-th value of `bases` after its own ones, where
-    that is not -1: values of one row over time."""
+    """Diffs for the values `rows` (int64[k]) of a column: `numbers` are the numbers of their nodes, the oldest first,
+    for value i numbers[offsets[i]:offsets[i + 1]]. If bases[i] is not -1, they apply to that value after its own diffs:
+    both are values of one row at different times."""
 
     rows: np.ndarray
     offsets: np.ndarray
@@ -37,7 +37,7 @@ class DiffNodes:
         self.counts = np.zeros(N_DIFFS, np.int64)
 
     def reserve(self, more: int) -> int:
-        """Make room for `more` nodes. Returns the address of the first of all nodes."""
+        """Make room for `more` nodes. Returns the address of the array of nodes."""
         if self.n + more > len(self._nodes):
             nodes = np.empty(max(2 * len(self._nodes), self.n + more), k.NODE)
             nodes[:self.n] = self._nodes[:self.n]
@@ -45,11 +45,11 @@ class DiffNodes:
         return address_of(self._nodes)
 
     def count_by(self, partial_updates: PartialUpdates | None, *, has_befores: bool) -> None:
-        """Count nodes from now on. `has_befores`: the changes have before-images to count, too."""
+        """Count nodes from now on. `has_befores`: the changes have before-images, which are counted, too."""
         self.partial_updates, self._has_befores = partial_updates, has_befores
 
     def count_as(self, other: DiffNodes) -> None:
-        """Count as the other nodes do, which these replace."""
+        """Count like the other nodes, which these replace."""
         self.count_by(other.partial_updates, has_befores=other._has_befores)
 
     def record_batch(self, n: int, batch: Changes) -> None:
@@ -95,7 +95,7 @@ class DiffNodes:
         return DiffChains(rows, offsets, numbers, bases)
 
     def tops_without(self, seen: np.ndarray) -> dict[int, np.ndarray]:
-        """Pointers to the last nodes of the chains that are not `seen` (bool[n]), by column."""
+        """Return pointers to the last nodes of the chains that are not `seen` (bool[n]), by column."""
         nodes = self._nodes[:self.n]
         before = nodes["previous"]
         last = ~seen

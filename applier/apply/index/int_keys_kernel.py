@@ -22,9 +22,9 @@ from keysearch.records import offset, struct
 
 INDEX, index_at, _ = struct("integer keys", table=np.int64, mask=np.uint64, **dict.fromkeys((
     "key_room", "low", "last", "before_keys", "after_keys", "after_absent", "hashes"), np.int64))
-"""The table and its last entry's number, for how many keys there is room, the first and the last key of the unit. Of
-the batch at hand: addresses of the keys of its images, and of a bitmap of after-images without the key (0: all have
-it). `hashes` is the address of uint32[entries]: the hashes of the rows' images, 0 without a witness."""
+"""The table and its last entry's number, the number of keys that fit, and the first and the last key of the unit. Of
+the current batch: the addresses of the keys of its images, and of a bitmap of after-images without the key (0: all have
+it). `hashes` is the address of uint32[entries]: the hashes of the rows' images; 0 without a witness."""
 ENTRY, entry_at, _ = struct("entry", key=np.int64, pointer=np.int64)
 EMPTY = -1
 
@@ -35,7 +35,7 @@ BLOCK = 16
 
 @inline
 def home(index, key):
-    """The address of the entry where a key is looked for first."""
+    """Return the address of the entry at which the search for a key begins."""
     word = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return index.table + _ENTRY_BYTES * np.int64((word ^ (word >> np.uint64(32))) & index.mask)
 
@@ -92,7 +92,7 @@ def lacks_room(index, key, state):
 
 @always_inline
 def find(index, key):
-    """The address of a key's entry, or of the empty one where it would go."""
+    """Return the address of a key's entry, or of the empty one where it belongs."""
     entry = home(index, key)
     last = index.table + _ENTRY_BYTES * np.int64(index.mask)
     while entry_at(entry).pointer != EMPTY and entry_at(entry).key != key:
@@ -119,7 +119,7 @@ def _hash_address(index, entry):
 
 @inline
 def hash_at(index, at):
-    """The hash of the image that the row is whose pointer is at an address."""
+    """Return the hash of the image that is the current row, given the address of its pointer."""
     return np.int64(load_u32(_hash_address(index, at - _POINTER)))
 
 
@@ -130,7 +130,7 @@ def set_hash(index, at, word):
 
 @inline
 def put(index, entry, key, pointer, state):
-    """Make a key live that was not."""
+    """Make a key live."""
     if entry_at(entry).pointer == EMPTY:
         entry_at(entry).key = key
         state.keys += 1

@@ -1,9 +1,9 @@
-"""Rows of one unit that are found by one key: the memory around the kernels of `key_index_kernel`.
+"""An index of a unit's rows by one key: the memory around the kernels of `key_index_kernel`.
 
     IntIndex     a key is an int64 (one integer column)
     ByteIndex    a key is a byte string (keysearch.keybytes)
 
-Both list the remaining rows at the end, in key order.
+At the end, both list the remaining rows in key order.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ FIRST_KEYS = 1 << 8
 
 @dataclasses.dataclass(frozen=True)
 class ImageKeys(Generic[Encoded]):
-    """The keys of a batch's before- and after-images, by row. `absent` is a bitmap of the after-images that have no key
-    and keep their row's (None: all have one)."""
+    """The keys of a batch's before- and after-images, by row. `absent` is a bitmap of the after-images without a key,
+    whose rows keep theirs (None: all have one)."""
 
     before: Encoded
     after: Encoded
@@ -40,17 +40,17 @@ class ImageKeys(Generic[Encoded]):
 
 
 class KeyIndex(UnitIndex[Changes], Generic[Encoded]):
-    """An open-addressed table. One entry in two is always free: it has -1 as its second word."""
+    """An open-addressed table. Half of the entries are always free: their second word is -1."""
 
     _table: np.ndarray
 
     @abstractmethod
     def seed(self, keys: Encoded, pointers: np.ndarray) -> None:
-        """Put in the rows of the base, whose keys are distinct: pointers[i] (int64[n]) leads to the row of key i."""
+        """Insert the rows of the base, whose keys are distinct: pointers[i] (int64[n]) leads to the row of key i."""
 
     @abstractmethod
     def add(self, keys: Encoded, pointers: np.ndarray) -> None:
-        """Put in more rows of the base, about whose keys there was no change; arguments as of `seed`."""
+        """Insert more rows of the base, whose keys no change had; arguments as of `seed`."""
 
     @abstractmethod
     def prepare(self, batch: Changes, layouts: ImageLayouts, keys: ImageKeys[Encoded]) -> None:
@@ -62,7 +62,8 @@ class KeyIndex(UnitIndex[Changes], Generic[Encoded]):
 
     @abstractmethod
     def pointers(self) -> np.ndarray:
-        """Return pointers to the remaining rows, int64[n] in the order of their keys. The index is given up."""
+        """Return pointers to the remaining rows, int64[n] in the order of their keys. The index cannot be used
+        afterwards."""
 
     def _receive(self, batch: Changes, layouts: ImageLayouts) -> None:
         super()._receive(batch, layouts)
@@ -84,7 +85,7 @@ def entries_for(keys: int) -> int:
 
 
 class IntIndex(KeyIndex[np.ndarray]):
-    """An index of int64 keys from `low` to before `high` (None: no bound)."""
+    """An index by int64 keys from `low` to before `high` (None: no bound)."""
 
     def __init__(self, columns: int, low: int | None = None, high: int | None = None, *, idempotent: bool = False,
                  kernel: Kernel = apply_ints):
@@ -146,7 +147,7 @@ class IntIndex(KeyIndex[np.ndarray]):
 
 
 class ByteIndex(KeyIndex[KeyBytes]):
-    """An index of keys as byte strings from `low` to before `high` (None: no bound)."""
+    """An index by byte strings from `low` to before `high` (None: no bound)."""
 
     def __init__(self, columns: int, low: bytes | None = None, high: bytes | None = None, *,
                  idempotent: bool = False, kernel: Kernel = apply_bytes):
@@ -252,15 +253,15 @@ class ByteIndex(KeyIndex[KeyBytes]):
 
 @dataclasses.dataclass(frozen=True)
 class _KeyViews:
-    """Byte strings that lie anywhere in a buffer, no two alike: `starts` and `lengths` int64[n]."""
+    """Distinct byte strings anywhere in a buffer: `starts` and `lengths` are int64[n]."""
 
     starts: np.ndarray
     lengths: np.ndarray
     buffer: np.ndarray
 
     def order(self) -> np.ndarray:
-        """Their numbers in memcmp order. Sorts by the first eight bytes as one number, by sixteen where that leaves
-        ties, and so on, which is much cheaper than comparing strings; one that begins another one comes before it."""
+        """Return their numbers in memcmp order. Sorts by the first eight bytes as one number, in case of ties by the
+        next eight, and so on, which is much cheaper than comparing strings. A prefix comes before the longer string."""
         words: list[np.ndarray] = []
         longest = int(self.lengths.max(initial=0))
         while True:

@@ -1,15 +1,15 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The pointer algorithm for rows that are found by one key: changes one after another against a hash index.
+"""The pointer algorithm for rows that are found by one key: applies changes one after another to a hash index.
 
-For each key there is one pointer to its row (pointer_kernel). A deleted key stays in the index with
-the pointer DEAD. The *encoding* of a key is a module with functions that read a key from an image, compare two,
-check whether it is in the unit's range, find it, and store it (int_keys_kernel, byte_keys_kernel). Another module says
-what a pointer leads to: pointer_kernel, or foreign_keys.watched_kernel, where rows wait for later effects of foreign
-keys. Everything else is here: the effect of a change on the row it finds, and conflicts in either mode.
+For each key there is one pointer to its row (pointer_kernel). A deleted key stays in the index with the pointer DEAD.
+The *encoding* of a key is a module with functions that read a key from an image, compare two, check whether it is in
+the unit's range, find it, and store it (int_keys_kernel, byte_keys_kernel). Another module defines what a pointer leads
+to: pointer_kernel, or foreign_keys.watched_kernel if rows wait for later effects of foreign keys. Everything else is
+here: the effect of a change on the row that it finds, and conflicts in either mode.
 
 Idempotent mode (APP-R7, AP-IDEM) differs only if a change meets a conflict: it is recorded, as the number of the change
-and that of the duplicate unique key, or ROW_GONE. Strict mode stops there, but JSON diffs are applied before a key
-is found to be a duplicate: they are present when a kernel returns DUPLICATE for an update.
+and that of the duplicate unique key, or ROW_GONE. Strict mode stops there. JSON diffs are added before a key is found
+to be a duplicate, so they exist when a kernel returns DUPLICATE for an update.
 
 Rules: FIND (by a key that is unique, the row found is the row), APP-R5, DEF-R2, FIND-ROWS, AP-ORD of the rules list.
 """
@@ -37,9 +37,8 @@ from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, 
 
 
 def changes_by(encoding: ModuleType, rows: ModuleType) -> Any:
-    """The function that applies changes to an index whose keys are in an encoding, and whose pointers lead to rows as
-    a module of kernels says. Its steps return DONE, also where nothing is to be done, or why they stopped with nothing
-    changed."""
+    """Return the function that applies changes to an index, given the module of the keys' encoding and the module that
+    defines what pointers lead to. Its steps return DONE, or why they stopped without a change."""
     block = encoding.BLOCK
 
     @always_inline
@@ -84,13 +83,13 @@ def changes_by(encoding: ModuleType, rows: ModuleType) -> Any:
 
     @always_inline
     def keep_hash(index, at, image, j, state):
-        """Keep the hash of the image that a row is now, for the witness."""
+        """Keep the hash of the image that is now the row, for the witness."""
         if state.witness:
             encoding.set_hash(index, at, after_hash(image, j, state))
 
     @always_inline
     def ask_witness(index, at, pointer, j, state):
-        """Compare the row that is found with its before-image, where a witness does."""
+        """If there is a witness, compare the row that was found with the before-image."""
         if state.witness:
             if is_disputed(encoding.hash_at(index, at), pointer, j, state):
                 dispute(j, rows.held_pointer(pointer, state), state)
@@ -132,7 +131,7 @@ def changes_by(encoding: ModuleType, rows: ModuleType) -> Any:
 
     @inline
     def change_key(index, at, pointer, new_key, j, after, image, state):
-        """A row within the unit gets another key."""
+        """Change the key of a row within the unit."""
         entry = encoding.find(index, new_key)
         is_taken = rows.live_pointer(encoding.pointer_address(index, entry), j, state) >= 0
         if is_taken and state.noted:
@@ -151,7 +150,7 @@ def changes_by(encoding: ModuleType, rows: ModuleType) -> Any:
 
     @inline
     def insert_moved_row(index, key, j, after, image, state):
-        """A row of another unit gets a key of this one."""
+        """Insert a row of another unit that gets a key of this one."""
         if not is_whole(image, state):
             return Status.SPLIT_PARTIAL_IMAGE
         entry = encoding.find(index, key)
@@ -162,7 +161,7 @@ def changes_by(encoding: ModuleType, rows: ModuleType) -> Any:
 
     @always_inline
     def apply_change(index, j, i, state):
-        """Change j of the batch, i of its block."""
+        """Apply change j of the batch, which is number i of its block."""
         if state.keys >= index.key_room:
             return Status.INDEX_FULL
         if no_column_pointers_left(state):
@@ -180,7 +179,7 @@ def changes_by(encoding: ModuleType, rows: ModuleType) -> Any:
 
     @inline
     def apply_changes(n, index, state):
-        """Apply n changes of the batch from the state's `next` on; says why it stopped."""
+        """Apply n changes of the batch from the state's `next` on. Returns why it stopped."""
         j, status = state.next, Status.DONE
         while j < n and status == Status.DONE:
             encoding.look_ahead(index, state, j, n)

@@ -1,8 +1,8 @@
-"""The rows of one unit as a multiset of row images: the memory around the kernels of `multiset_kernel`.
+"""A unit's rows as a multiset of row images: the memory around the kernels of `multiset_kernel`.
 
-It is a separate index, and not one of a RowStore with another hash. A store copies the indexed columns of each row,
-since keys are encoded from values that are valid for one batch, and links rows both ways, since several indexes
-lead to each. Here the log itself is the key and one table leads to it. A store over whole images as its one part takes
+This is an index of its own, not a RowStore with another hash. A store copies the indexed columns of each row, since
+keys are encoded from values that are valid for one batch, and links rows in both directions, since several indexes lead
+to each row. Here the log itself is the key, and one table leads to it. A store with whole images as its only part takes
 3.3 times as long (a million rows of 60 bytes, inserted and deleted in random order: 1.4 s of CPU against 0.42).
 """
 
@@ -21,7 +21,7 @@ FIRST_ROWS = 1 << 12
 
 
 class RowMultiset(UnitIndex[ChangeBatch]):
-    """Rows that are found by their whole images. `elsewhere` counts the rows of the unit that are not in it."""
+    """Rows that are found by their whole images. `elsewhere` counts the unit's rows that are not here."""
 
     def __init__(self, columns: int):
         super().__init__(columns, m.SET, m.apply_images)
@@ -46,25 +46,26 @@ class RowMultiset(UnitIndex[ChangeBatch]):
         return self._known("next_order")
 
     def begin_after(self, rows: int) -> None:
-        """Set the number of rows elsewhere, which precede all others."""
+        """Set the number of rows elsewhere; they precede all others."""
         self.elsewhere = rows
         self._describe(next_order=rows)
 
     def holds_all(self, batch: ChangeBatch, layouts: ImageLayouts) -> bool:
-        """Return whether the images of a batch hold a value of each column of the log: then equal bytes are equal
+        """Return whether the images of a batch have a value of each column of the log. Then equal bytes mean equal
         rows."""
         columns = len(layouts.plans)
         whole = np.array([*(len(layout.present) == columns and not layout.diffs for layout in layouts.known), True])
         return all(bool(whole[layouts_of(pointers)].all()) for pointers in (batch.before_images, batch.images))
 
     def prepare(self, batch: ChangeBatch, layouts: ImageLayouts) -> None:
-        """Take a batch whose images hold all columns; `run` stops at the first change whose row is not here."""
+        """Take a batch whose images have all columns; `run` stops at the first change whose row is not here."""
         self._describe(before_images=address_of(batch.before_images), before_lengths=address_of(batch.before_lengths),
                        image_lengths=address_of(batch.image_lengths))
         self._receive(batch, layouts)
 
     def add(self, pointers: np.ndarray, lengths: np.ndarray, orders: np.ndarray) -> None:
-        """Put in rows that were elsewhere: pointers to their images, the bytes of these, and when the rows came."""
+        """Insert rows that were elsewhere: pointers to their images, the lengths of these, and the rows' numbers of
+        arrival."""
         rows = super().live + len(pointers)
         while rows > len(self._slots):
             self._grow(Status.INDEX_FULL)

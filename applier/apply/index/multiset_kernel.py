@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """The pointer algorithm for rows that are found by their whole content: a table as a multiset of row images.
 
-Rows whose images are the same bytes are the same rows, so nothing is decoded and nothing copied: an image is hashed and
-compared in place. A row is not found here by an image with other bytes for the same values (an invalid date beside
-NULL, JSON stored in another way); the caller handles that (multiset_search).
+Rows whose images have the same bytes are equal, so no value is decoded or copied: an image is hashed and compared in
+place. An image with other bytes for the same values (an invalid date instead of NULL, JSON stored in another way) does
+not find the row here; the caller handles that (multiset_search).
 
     set       one for all rows
     slot      a row: pointer to its image, the next row whose image has the same hash, its rank in the table's order,
@@ -11,8 +11,8 @@ NULL, JSON stored in another way); the caller handles that (multiset_search).
     entry     hash, the last row that has it (-1: the entry is free): an open-addressed table, of which one entry in
               two is always free
 
-The rows of one hash are a ring in the table's order: the last one leads to the first. So among equal rows the
-first one is found, as a server that scans the table finds it, and a new last row is added at once.
+The rows with one hash form a ring in the table's order: the last one leads to the first. So among equal rows the first
+one is found, like in a server's scan of the table, and a new last row is added in constant time.
 
 Removing an entry moves those after it up (Knuth, 6.4, algorithm R), so deleted rows leave no trace.
 
@@ -31,11 +31,11 @@ from keysearch.records import struct
 SET, set_at, _ = struct("set", **dict.fromkeys((
     "entries", "mask", "slots", "slot_room", "slots_used", "free_slot", "next_order", "before_images",
     "before_lengths", "image_lengths", "hashes", "likely"), np.int64))
-"""`before_images` … `image_lengths` are the addresses of the arrays of the batch at hand; of a block of its changes,
-`hashes` has those of both images of each, `likely` the rows that those of the before-images likely lead to."""
+"""`before_images` … `image_lengths` are the addresses of the arrays of the current batch. Of a block of its changes,
+`hashes` has the hashes of both images of each, `likely` the rows to which those of the before-images probably lead."""
 SLOT, _, slot_at = struct("slot", pointer=np.int64, following=np.int64, order=np.int64, length=np.int64)
-"""`following` is the next row whose image has the same hash; of the last one, the first; of a free one, the next free
-one."""
+"""`following` is the next row whose image has the same hash; for the last one, the first one; for a free slot, the next
+free slot."""
 ENTRY, entry_at, _ = struct("entry", hash=np.uint64, last=np.int64)
 
 _ENTRY_BYTES, _SLOT_BYTES = ENTRY.itemsize, SLOT.itemsize
@@ -43,7 +43,7 @@ BLOCK = 64
 _AHEAD = 16
 _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 _LINES = 4
-"""Memory lines of an image to prefetch before it is compared."""
+"""The number of memory lines of an image to prefetch before it is compared."""
 _MIX, _LAST_MIX = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _SEEDS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))
 
@@ -56,8 +56,8 @@ def mixed(state, word):
 
 @inline
 def hash_image(at, length):
-    """64 bits of a row image: four words at a time, each into a state of its own, so that they do not wait for each
-    other."""
+    """Return a hash of 64 bits of a row image, computed four words at a time, each with a state of its own, so that
+    they do not depend on each other."""
     a, b, c, d = _SEEDS[0] ^ np.uint64(length), _SEEDS[1], _SEEDS[2], _SEEDS[3]
     end = at + length
     while at + 32 <= end:
@@ -79,7 +79,7 @@ def hash_image(at, length):
 
 @inline
 def entry_of(entries, mask, word):
-    """The address of a hash's entry, or of the free one where it would go."""
+    """Return the address of a hash's entry, or of the free one where it belongs."""
     entry, last = entries + _ENTRY_BYTES * np.int64(word & mask), entries + _ENTRY_BYTES * np.int64(mask)
     while entry_at(entry).last >= 0 and entry_at(entry).hash != word:
         entry = entry + _ENTRY_BYTES if entry < last else entries
@@ -88,7 +88,7 @@ def entry_of(entries, mask, word):
 
 @inline
 def free_entry(entries, mask, entry):
-    """Make an entry free, so that those behind it are still found."""
+    """Free an entry, and move the entries after it so that they are still found."""
     last = np.int64(mask)
     hole = (entry - entries) // _ENTRY_BYTES
     at = hole
@@ -108,7 +108,7 @@ def free_entry(entries, mask, entry):
 
 @inline
 def link(entries, mask, slots, word, number):
-    """Put a row among those of its hash, by its rank."""
+    """Insert a row among those with its hash, by its rank."""
     entry = entry_at(entry_of(entries, mask, word))
     row, last = slot_at(slots, number), entry.last
     if last < 0:
@@ -128,7 +128,8 @@ def link(entries, mask, slots, word, number):
 
 @inline
 def find_row(entries, mask, slots, word, image, length):
-    """The first row with this image: (its number, -1 if there is none; that of the row before it in the ring)."""
+    """Find the first row with this image. Returns (its number, -1 if there is none; the number of the row before it in
+    the ring)."""
     last = entry_at(entry_of(entries, mask, word)).last
     if last < 0:
         return last, last
@@ -145,7 +146,7 @@ def find_row(entries, mask, slots, word, image, length):
 
 @inline
 def unlink(entries, mask, slots, word, number, before):
-    """Take a row out from among those of its hash, given the result of `find_row`."""
+    """Remove a row from those with its hash, given the result of `find_row`."""
     entry = entry_of(entries, mask, word)
     if before == number:
         free_entry(entries, mask, entry)
@@ -157,7 +158,7 @@ def unlink(entries, mask, slots, word, number, before):
 
 @inline
 def take_slot(rows):
-    """The number of a slot for a new row; there must be one."""
+    """Return the number of a free slot for a new row; there must be one."""
     number = rows.free_slot
     if number >= 0:
         rows.free_slot = slot_at(rows.slots, number).following
@@ -169,7 +170,7 @@ def take_slot(rows):
 
 @inline
 def put_row(rows, word, pointer, length, order):
-    """A new row."""
+    """Add a new row."""
     number, slots = take_slot(rows), rows.slots
     slot = slot_at(slots, number)
     slot.pointer = pointer
@@ -180,7 +181,7 @@ def put_row(rows, word, pointer, length, order):
 
 @inline
 def hash_ahead(rows, image, length, to):
-    """Take the hash of an image, and ask for its entry."""
+    """Compute the hash of an image, and prefetch its entry."""
     word = hash_image(image & _ADDRESS, length)
     store_u64(to, word)
     prefetch(rows.entries + _ENTRY_BYTES * np.int64(word & np.uint64(rows.mask)))
@@ -214,7 +215,7 @@ def look_ahead(rows, state, first, block):
 
 @inline
 def delete_row(rows, word, number, before, state):
-    """Delete a row that `find_row` gave."""
+    """Delete a row that `find_row` returned."""
     slot = slot_at(rows.slots, number)
     unlink(rows.entries, np.uint64(rows.mask), rows.slots, word, number, before)
     slot.pointer = -1
@@ -226,7 +227,7 @@ def delete_row(rows, word, number, before, state):
 
 @inline
 def apply_change(rows, j, words, state):
-    """Change j, given the address of the hashes of its images; DONE or MISSING."""
+    """Apply change j, given the address of the hashes of its images. Returns DONE or MISSING."""
     entries, mask, slots = rows.entries, np.uint64(rows.mask), rows.slots
     before, after = load_i64(rows.before_images + 8 * j), load_i64(state.images + 8 * j)
     word, new_word = load_u64(words), load_u64(words + 8)
@@ -256,7 +257,7 @@ def apply_change(rows, j, words, state):
 
 @kernel
 def apply_images(n, set_address, state_address):
-    """Apply n changes from the state's `next` on; says why it stopped."""
+    """Apply n changes from the state's `next` on. Returns why it stopped."""
     rows, state = set_at(set_address), state_at(state_address)
     j, status = state.next, Status.DONE
     while j < n and status == Status.DONE:

@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Pointers to rows, which the kernels of all indexes move instead of values.
+"""Pointers to rows. The kernels of all indexes move pointers instead of values.
 
-For each row there is one pointer to its location: in the base (its row number), in an image of the log (layout number
-and address), or, when updates had only some of the columns, in *column pointers*: a record with one per column. The
-pointer of a JSON column may lead to a diff and the value it applies to (see diff_kernel). Values are gathered at the
-end, for the remaining rows.
+Each row has one pointer to its location: in the base (its row number), in an image of the log (layout number and
+address), or, if updates had only some of the columns, in *column pointers*: a record with one pointer per column. The
+pointer of a JSON column may lead to a diff and the value to which it applies (see diff_kernel). Values are gathered at
+the end, for the remaining rows.
 
 Rules: DEF-R2, APP-R7, AP-IDEM of the rules list.
 """
@@ -19,43 +19,43 @@ from keysearch.records import struct
 
 DEAD = -2
 COMPUTED = -3
-"""In column pointers, in place of a generated column's: the last update of its sources did not log it, so that no image
-has its value."""
+"""In column pointers, in place of a generated column's pointer: the last update of its sources did not log it, so no
+image has its value."""
 COLUMN_POINTERS_ID = MAX_IMAGE_ID + 1
-"""The layout number that marks a pointer to column pointers. Number 0 marks a row of the base."""
+"""The layout number that marks a pointer to column pointers. The number 0 marks a row of the base."""
 
 STATE, state_at, _ = struct("state", **dict.fromkeys((
     "next", "kinds", "before_rows", "after_rows", "images", "present", "columns", "column_pointers",
     "column_pointers_used", "free_column_pointers", "column_pointers_room", "keys", "live", "inserted", "updated",
     "deleted", "buffer_used", "diffs", "diff_nodes", "noted", "n_noted", "noted_room", "watch", "traced", "n_traced",
     "traced_room", "witness"), np.int64))
-"""The state that an index's kernels share. `next` is the change to continue with, `kinds` … `images` are the addresses
-of the arrays of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first
-whether the layout has a VALUE of all columns, then its state of each; `column_pointers` that of int64[records,
-columns]. `diff_nodes` is the address of the JSON diffs' nodes; there is room for all of a batch. `noted` is that of the
-conflicts of a batch in idempotent mode, 0 in strict mode. `watch`: see foreign_keys.watched_kernel; 0 where no row is
-watched. `traced` is that of the steps that rows take, 0 if no steps are kept; `witness`: see witness_kernel, 0 if
+"""The state that an index's kernels share. `next` is the change to continue with; `kinds` … `images` are the addresses
+of the arrays of the current batch (change_records.BATCH). `present` is the address of uint8[layout, columns + 1]: first
+whether the layout has a VALUE of all columns, then its state of each column; `column_pointers` that of int64[records,
+columns]. `diff_nodes` is the address of the nodes of JSON diffs, with room for all diffs of a batch; `noted` that of
+the conflicts of a batch in idempotent mode, 0 in strict mode; `watch`: see foreign_keys.watched_kernel, 0 if no row is
+watched. `traced` is the address of the steps of rows, 0 if steps are not kept; `witness`: see witness_kernel, 0 if
 before-images are not compared."""
 _, _, noted_at = struct("noted conflict", change=np.int64, what=np.int64)
 ROW_GONE = -1
-"""A noted conflict: a row that does not exist, instead of the number of the unique key that is taken."""
+"""In a noted conflict, in place of the number of the duplicate unique key: the row does not exist."""
 
 TRACED, _, traced_at = struct("traced step", **dict.fromkeys(("change", "old", "new", "old_row", "new_row"), np.int64))
-"""The effect of a change on a row: the pointers before and after it (NO_ROW: the row did not exist, or is gone). Column
-pointers stay unchanged until the consumer of the steps releases them (`free_traced`). `change` is the number of the
-change in the batch, or below 0 where foreign keys made it. `old_row` and `new_row` identify the row, while it exists,
-before and after the change: in an index by an integer key, by the key; elsewhere a base's rows have the numbers 0, 1,
-…"""
+"""The effect of a change on a row: the pointers before and after it (NO_ROW: the row did not exist, or no longer
+exists). Column pointers stay unchanged until the consumer of the steps releases them (`free_traced`). `change` is the
+number of the change in the batch, negative if foreign keys made it. `old_row` and `new_row` identify the row, while it
+exists, before and after the change: in an index by an integer key, they are the key; in others, rows of the base have
+the numbers 0, 1, …"""
 NO_ROW = -1
 
 VALUE, DIFF, MADE = 1, 2, 3
-"""How a layout has a column (0: not at all). MADE: it does not have a generated column, but some of the columns from
-which a replica computes it."""
+"""The state of a column in a layout (0: missing). MADE: a generated column is missing, but some of the columns from
+which a replica computes it are present."""
 
 
 @inline
 def note(state, change, what):
-    """Note a conflict, for which there is room: number of the change, number of the unique key or ROW_GONE."""
+    """Note a conflict, for which there must be room: the number of the change, and of the unique key, or ROW_GONE."""
     noted = noted_at(state.noted, state.n_noted)
     noted.change = change
     noted.what = what
@@ -64,8 +64,8 @@ def note(state, change, what):
 
 @inline
 def on_conflict(state, change, what, strict):
-    """Handle a conflict of a change: the status `strict` stops strict mode. Idempotent mode notes it and
-    continues, DONE, or stops for room before anything is changed."""
+    """Handle a conflict of a change. Strict mode stops with the status `strict`. Idempotent mode notes the conflict and
+    continues (DONE), or stops for room before anything is changed."""
     if state.noted == 0:
         return strict
     if state.n_noted >= state.noted_room:
@@ -89,13 +89,13 @@ def trace(state, change, old, new, old_row, new_row):
 
 @inline
 def lacks_trace_room(state, steps):
-    """Return whether steps are requested, and there is no room for `steps` more."""
+    """Return whether steps are kept, and there is no room for `steps` more."""
     return state.traced != 0 and steps > state.traced_room - state.n_traced
 
 
 @inline
 def column_pointers_of(pointer, state):
-    """The address of the column pointers that a pointer leads to."""
+    """Return the address of the column pointers to which a pointer leads."""
     return state.column_pointers + 8 * state.columns * (pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
 
 
@@ -106,7 +106,7 @@ def has_column_pointers(pointer):
 
 @inline
 def new_column_pointers(state):
-    """A pointer to column pointers that no row has; there must be a record left."""
+    """Return a pointer to unused column pointers; there must be a free record."""
     number = state.free_column_pointers
     if number >= 0:
         state.free_column_pointers = load_i64(column_pointers_of(number, state))
@@ -124,14 +124,14 @@ def release_column_pointers(pointer, state):
 
 @inline
 def free_column_pointers(pointer, state):
-    """Give back the column pointers that a pointer led to, if it did and no step leads there."""
+    """Free the column pointers to which a pointer led, if it did and no step leads there."""
     if has_column_pointers(pointer) and state.traced == 0:
         release_column_pointers(pointer, state)
 
 
 @inline
 def own_column_pointers(pointer, state):
-    """A pointer to column pointers that may be changed: those that a row has, or a copy where a step leads to them."""
+    """Return a pointer to column pointers that may be changed: the row's own, or a copy if a step leads to them."""
     return pointer if state.traced == 0 else copied_column_pointers(pointer, state)
 
 
@@ -164,7 +164,7 @@ def updated_pointer(old, image, state):
 
 @always_inline
 def fill_column_pointers(pointers, old, image, state):
-    """Make column pointers of a row that `old` led to and an after-image."""
+    """Fill column pointers from the row to which `old` led and an after-image."""
     has = present_in(image, state) + 1
     for c in range(state.columns):
         what = load_u8(has + c)
@@ -202,7 +202,8 @@ def add_diff(previous, image, column, state):
 
 @inline
 def no_column_pointers_left(state):
-    """Return whether a change may need more column pointers than there is room for: one, and one for the witness."""
+    """Return whether there may be too few free column pointers for a change: it needs one record, and one more for the
+    witness."""
     if state.witness:
         return state.column_pointers_used + 1 >= state.column_pointers_room
     return state.free_column_pointers < 0 and state.column_pointers_used >= state.column_pointers_room
@@ -210,7 +211,7 @@ def no_column_pointers_left(state):
 
 @inline
 def copied_column_pointers(pointer, state):
-    """A pointer to column pointers of its own that are as those that a row has."""
+    """Return a pointer to a copy of a row's column pointers."""
     copy = new_column_pointers(state)
     copy_bytes(column_pointers_of(copy, state), column_pointers_of(pointer, state), 8 * state.columns)
     return copy
@@ -221,19 +222,19 @@ def copied_column_pointers(pointer, state):
 
 @always_inline
 def live_pointer(at, change, state):
-    """Return the pointer at an address in an index, as of a change of the batch; below 0 if there is no row."""
+    """Return the pointer at an address in an index, as of a change of the batch; negative if there is no row."""
     return load_i64(at)
 
 
 @always_inline
 def pointer_after_insert(image, after, state):
-    """The pointer of a row that is an after-image, by the row of this among those of the batch."""
+    """Return the pointer of a row that is an after-image; `after` is its row among those of the batch."""
     return image
 
 
 @always_inline
 def pointer_after_update(old, image, change, after, state):
-    """The pointer of a row after an update (see updated_pointer)."""
+    """Return the pointer of a row after an update (see updated_pointer)."""
     return updated_pointer(old, image, state)
 
 
@@ -251,7 +252,7 @@ def held_pointer(pointer, state):
 
 @kernel
 def free_traced(state_address, pointers):
-    """Give back the column pointers that some of `pointers` (int64[n]) lead to, which were read."""
+    """Free the column pointers to which some of `pointers` (int64[n]) lead, after they were read."""
     state = state_at(state_address)
     for pointer in pointers:
         if has_column_pointers(pointer):

@@ -1,7 +1,7 @@
-"""An index of one unit's rows: the code that all kinds of indexes share around their kernels.
+"""An index of a unit's rows: the code that all kinds of indexes share.
 
-A kernel applies a batch of changes in commit order until it is done, out of room, or in conflict with the rows; here it
-gets more room and continues.
+A kernel applies a batch of changes in commit order until it is done, needs more room, or finds a conflict. This module
+gives it more room and has it continue.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from keysearch.numba_private import Kernel
 Batch = TypeVar("Batch", bound=Changes)
 FIRST_NOTED, FIRST_TRACED = 1 << 8, 1 << 13
 SOON_FULL = 1 << 20
-"""An index of fewer entries grows fourfold: most tables that begin empty are being filled."""
+"""An index with fewer entries grows fourfold, since most tables that begin empty are being filled."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Conflict:
     """A change that cannot be applied: its number in the batch, and whether its key is a duplicate (`duplicate`) or its
-    row does not exist. `moves`: neither; the row would move to another unit, and idempotent mode needs both units.
-    `key` is the key for messages, once a search has added it."""
+    row does not exist. `moves`: neither, but the row may move to another unit, and idempotent mode needs both units.
+    `key` is the key for messages, after a search has added it."""
 
     change: int
     duplicate: bool
@@ -40,12 +40,12 @@ class Conflict:
 
 
 class UnitIndex(ABC, Generic[Batch]):
-    """State, column pointers, and continuing where a kernel ran out of room. A batch is given to an index (`prepare`,
-    of each kind), applied (`run`) and recorded (`finish_batch`).
+    """Has the state and the column pointers, and continues a kernel that needs room. An index takes a batch (`prepare`,
+    by kind), applies it (`run`) and records it (`finish_batch`).
 
-    columns: of the table in the log. record: the type of the kernels' record of this kind of index. kernel: applies
-    changes, given how many, the addresses of the record and of the state. idempotent: the exec mode; `noted` then has
-    the conflicts of the last batch.
+    columns: the number of the table's columns in the log. record: the type of the kernels' record of this kind of
+    index. kernel: applies changes, given their number and the addresses of the record and of the state. idempotent: the
+    exec mode; `noted` then has the conflicts of the last batch.
     """
 
     def __init__(self, columns: int, record: np.dtype, kernel: Kernel, *, idempotent: bool = False):
@@ -73,7 +73,7 @@ class UnitIndex(ABC, Generic[Batch]):
             self._record[field] = value
 
     def _known(self, field: str) -> int:
-        """A field of the record."""
+        """Return a field of the record."""
         return int(self._record[field])
 
     def _describe_column_pointers(self) -> None:
@@ -83,12 +83,12 @@ class UnitIndex(ABC, Generic[Batch]):
 
     @property
     def address(self) -> int:
-        """Where the kernels' record of the index is."""
+        """The address of the kernels' record of the index."""
         return address_of(self._record)
 
     @property
     def state_address(self) -> int:
-        """Where the kernels' state is (pointer_kernel.STATE)."""
+        """The address of the kernels' state (pointer_kernel.STATE)."""
         return address_of(self._state)
 
     @property
@@ -104,7 +104,7 @@ class UnitIndex(ABC, Generic[Batch]):
     @property
     def noted(self) -> np.ndarray:
         """The conflicts that idempotent mode suppressed in the last batch, int64[n, 2]: the number of the change, and
-        of the unique key whose row it replaced (an insert) or would have duplicated (an update); ROW_GONE
+        that of the unique key whose row an insert replaced or whose value an update would have duplicated; ROW_GONE
         (pointer_kernel) if the row to change does not exist."""
         return self._noted[:self._get("n_noted")]
 
@@ -113,11 +113,12 @@ class UnitIndex(ABC, Generic[Batch]):
         self._set(noted=address_of(room), noted_room=len(room))
 
     def trace(self) -> None:
-        """Keep the steps that rows take from here on, for `take_steps`."""
+        """Keep the steps of rows from now on, for `take_steps`."""
         self._make_trace_room(FIRST_TRACED)
 
     def compare_images(self, witness: ImageWitness) -> None:
-        """Have `witness` compare before-images with the rows that they find; to be asked for before any row comes."""
+        """Have `witness` compare before-images with the rows that they find. To be called before any row is inserted.
+        """
         self.witness = witness
 
     def _make_trace_room(self, more: int) -> None:
@@ -130,8 +131,8 @@ class UnitIndex(ABC, Generic[Batch]):
             self._set(traced=address_of(self._traced), traced_room=len(self._traced))
 
     def take_steps(self) -> np.ndarray:
-        """The steps that rows took since they were taken last (pointer_kernel.TRACED), in their order; good until the
-        next change comes."""
+        """Return the steps of rows since the last call (pointer_kernel.TRACED), in order. They are valid until the next
+        change."""
         if self._traced is None:
             return np.empty(0, k.TRACED)
         steps = self._traced[:self._get("n_traced")]
@@ -139,8 +140,8 @@ class UnitIndex(ABC, Generic[Batch]):
         return steps
 
     def watch(self, address: int) -> None:
-        """Have foreign keys change rows of the next batch: the address of foreign_keys.watched_kernel.WATCH, 0 if no
-        row is watched."""
+        """Have foreign keys change rows of the next batch. `address` is that of foreign_keys.watched_kernel.WATCH, 0 if
+        no row is watched."""
         self._set(watch=address)
 
     def give_back(self, pointers: np.ndarray) -> None:
@@ -161,11 +162,11 @@ class UnitIndex(ABC, Generic[Batch]):
 
     @property
     def unique_met(self) -> int:
-        """The number of the unique key that is taken, after a conflict with `duplicate`."""
+        """The number of the duplicate unique key, after a conflict with `duplicate`."""
         return 0
 
     def _receive(self, batch: Batch, layouts: ImageLayouts) -> None:
-        """Get ready for a batch."""
+        """Prepare for a batch."""
         self.column_pointers.know(layouts)
         self._describe_column_pointers()
         self._set(kinds=address_of(batch.kinds), before_rows=address_of(batch.before_rows),
@@ -179,21 +180,21 @@ class UnitIndex(ABC, Generic[Batch]):
         self._set(next=0, n_noted=0)
 
     def finish_batch(self, batch: Batch) -> None:
-        """Keep the data that the next batch would overwrite."""
+        """Save the data that the next batch would overwrite."""
         if self.column_pointers.diffs_in(batch.images):
             self.diffs.record_batch(self._get("diffs"), batch)
         if self.witness is not None:
             self.witness.release()
 
     def run(self, batch: Batch) -> Conflict | None:
-        """Run the kernel until all changes are applied, or one is in conflict with the rows."""
+        """Run the kernel until all changes are applied, or one has a conflict."""
         while (status := int(self._kernel(batch.n, self.address, self.state_address))) != Status.DONE:
             if conflict := self.resolve(status):
                 return conflict
         return None
 
     def resolve(self, status: int) -> Conflict | None:
-        """Make room according to a kernel's status. Returns the conflict, if it stopped for that."""
+        """Make room according to a kernel's status, or return the conflict at which it stopped."""
         if status == Status.COLUMN_POINTERS_FULL:
             self.column_pointers.grow()
             self._describe_column_pointers()
@@ -211,7 +212,7 @@ class UnitIndex(ABC, Generic[Batch]):
 
     @abstractmethod
     def _grow(self, status: int) -> None:
-        """Make room for the part that is full by `status`."""
+        """Enlarge the buffer that is full according to `status`."""
 
 
 def growth(entries: int) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +22,10 @@ from keysearch.keybytes import KeyBytes
 
 def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by: TableKey | None,
                  arrivals: Arrivals) -> pa.Table:
-    """The rows after the ALTER, given those before it in the order of their key, and the new key if it is another one.
-    `arrivals` says what is known about their order of arrival.
+    """Yield the rows after the ALTER, given those before it in the order of their key, and the new key if it differs.
+    `arrivals` is what is known about their order of arrival.
 
-    Raises SchemaError if values cannot be converted as the server does, or if it is unknown which rows it
+    Raises SchemaError if values cannot be converted as the server converts them, or if it is unknown which rows it
     kept; ReplayStopped if two rows would have the same key.
     """
     new_key = table_key(conversion.new)
@@ -36,10 +38,10 @@ def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by:
 
 
 def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arrivals) -> pa.Table:
-    """The rows in the order in which the server copied them: it numbers them so, or leaves out those that come second.
-    """
+    """Yield the rows in the order in which the server copies them: it numbers them in this order, or drops a duplicate
+    that comes later."""
     rows = pa.concat_tables([without_rows(table_schema(conversion.old)), *chunks])
-    unknown = ""
+    unknown, conversion = "", _numbering_on(conversion, rows, arrivals)
     try:
         order = scan_order(rows, conversion.old, arrivals)
         rows = rows if order is None else rows.take(order)
@@ -49,8 +51,21 @@ def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arr
     return made if conversion.ignores is None else left_by_ignore(made, conversion, conversion.ignores, unknown)
 
 
+def _numbering_on(conversion: RowConversion, rows: pa.Table, arrivals: Arrivals) -> RowConversion:
+    """The statement with the number at which an added AUTO_INCREMENT column continues those of another one, which
+    stays, if that is known: it is the table's next one."""
+    if conversion.first_number or not arrivals.counted or not conversion.continues_numbers:
+        return conversion
+    counting = next(column.name for column in conversion.old.columns if column.auto_increment)
+    highest = pc.max(rows.column(counting)).as_py()
+    if not isinstance(highest, int | Decimal):
+        return conversion
+    return replace(conversion, first_number=max(conversion.old.first_number, int(highest) + 1, 1))
+
+
 def exchanged_rows(sources: list[tuple[RowConversion, Iterator[pa.Table]]], sort_by: TableKey | None) -> pa.Table:
-    """The rows of several tables as those of one, in the order of its key if it has one; errors as above."""
+    """Yield the rows of several tables as those of one, in the order of its key if it has one. Errors as in
+    `altered_rows`."""
     rows = pa.concat_tables([_converted(conversion, chunks) for conversion, chunks in sources])
     return _sorted(rows, sort_by, sources[0][0]) if sort_by is not None else rows
 
@@ -76,7 +91,7 @@ def _sorted(rows: pa.Table, sort_by: TableKey, conversion: RowConversion) -> pa.
 
 
 def _comparable(keys: np.ndarray | KeyBytes) -> pa.Array:
-    """Keys as an array that Arrow sorts."""
+    """Return keys as an array that Arrow can sort."""
     if isinstance(keys, np.ndarray):
         return pa.array(keys)
     offsets, data = pa.py_buffer(keys.offsets), pa.py_buffer(keys.data)
@@ -84,7 +99,8 @@ def _comparable(keys: np.ndarray | KeyBytes) -> pa.Array:
 
 
 def _there_twice(row: pa.Table, key: TableKey, conversion: RowConversion) -> ReplayStopped:
-    """The error of a statement that gives rows a key that the source's have once, in both exec modes."""
+    """Return the error for a statement that gives two rows one key, which are distinct on the source, in both exec
+    modes."""
     values = ", ".join(str(row.column(name)[0].as_py()) for name in key.names)
     return ReplayStopped("two rows have the same key after this statement", file=conversion.file,
                          position=conversion.position, gtid=conversion.gtid, table=conversion.new.full_name,

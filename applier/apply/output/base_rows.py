@@ -1,6 +1,6 @@
 """Rows of a unit's base by number, across the batches in which they were read.
 
-If the batches were joined, a column of long strings could exceed Arrow's offsets (2 GiB), and all rows would be in
+The batches are not joined: a column of long strings could exceed Arrow's offsets (2 GiB), and all rows would be in
 memory twice for a while.
 """
 
@@ -11,14 +11,14 @@ import pyarrow as pa
 
 
 class BaseRows:
-    """The rows of a table, from 0 on."""
+    """The rows of a table, numbered from 0 on."""
 
     def __init__(self, table: pa.Table):
         self._schema, self._batches = table.schema, table.to_batches()
         self._starts = np.cumsum([0, *(batch.num_rows for batch in self._batches)])
 
     def take(self, rows: np.ndarray) -> pa.Table:
-        """The rows of these numbers (int64[n], distinct): views of memory where they ascend and are neighbours."""
+        """Return the rows with these numbers (int64[n], distinct): views of memory if the numbers are consecutive."""
         if (np.diff(rows) < 0).any():
             order = np.argsort(rows)
             inverse = np.empty(len(rows), np.int64)

@@ -1,7 +1,7 @@
-"""JSON documents with the diffs applied to them: a column at a time, each document with all its diffs in order.
+"""Applies diffs to JSON documents, a column at a time: all diffs of a document in order.
 
-A diff that does not fit stops the replay as it stops a replica (JD-SAFE1, JD-SAFE2, JD-NULL): the first one in the log
-is kept, in whatever order they are found. Diffs that were overwritten later count, too.
+A diff that does not fit stops the replay as it stops a replica (JD-SAFE1, JD-SAFE2, JD-NULL). The first one in the log
+is kept, in whatever order they are found. Diffs whose document was overwritten later count, too.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from applier.schema.definition import TableDefinition
 DIFFS_AT_A_TIME = 1 << 14
 """The number of diffs to read at a time, and to apply at a time to a single document."""
 CHUNK_DIFFS = 1 << 18
-"""The most diffs of a chunk of documents, unless it is one document."""
+"""The most diffs of a chunk of documents, unless the chunk is a single document."""
 
 
 class Documents:
-    """Applies the diffs of a table's JSON columns. `failure` is the error of the first diff that did not fit, in the
-    log's order, of those that were applied so far."""
+    """Applies the diffs of a table's JSON columns. `failure` is the error (3648, 3649, 1610, …) of the diff that did
+    not fit, the first one in log order of those that were applied so far."""
 
     def __init__(self, definition: TableDefinition, nodes: DiffNodes, layouts: ImageLayouts, memory: ImageMemory):
         self.failure: ApplierError | None = None
@@ -34,18 +34,18 @@ class Documents:
         self._readers: dict[int, ImageReader] = {}
 
     def not_applied(self) -> dict[int, np.ndarray]:
-        """Pointers to the last diffs of the chains that were not applied yet, by column."""
+        """Return pointers to the last diffs of the chains that were not applied yet, by column."""
         return self._nodes.tops_without(self.seen)
 
     def unwind(self, pointers: np.ndarray) -> DiffChains | None:
-        """`DiffNodes.unwind`. Raises ChunkTooLarge."""
+        """Like `DiffNodes.unwind`. Raises ChunkTooLarge."""
         chains = self._nodes.unwind(pointers)
         if chains is not None and len(chains.numbers) > CHUNK_DIFFS and len(pointers) > 1:
             raise ChunkTooLarge
         return chains
 
     def applied(self, column: int, texts: pa.Array, chains: DiffChains) -> pa.Array:
-        """The documents of a column (by number in the definition) after their diffs. Raises ChunkTooLarge."""
+        """Return the documents of a column (by number in the definition) after their diffs. Raises ChunkTooLarge."""
         documents = texts.take(pa.array(chains.rows, mask=chains.bases >= 0))
         if len(texts) == 1:
             documents = self._one_document(column, documents, chains.numbers)
@@ -57,7 +57,7 @@ class Documents:
         return pc.replace_with_mask(texts, pa.array(chosen), documents.take(pa.array(np.argsort(chains.rows))))
 
     def _one_document(self, column: int, document: pa.Array, numbers: np.ndarray) -> pa.Array:
-        """A document with any number of diffs, some of them at a time."""
+        """Apply any number of diffs to one document, some of them at a time."""
         start, step = 0, DIFFS_AT_A_TIME
         while start < len(numbers):
             chunk = numbers[start:start + step]
@@ -90,7 +90,7 @@ class Documents:
         return applied.texts
 
     def _read(self, column: int, numbers: np.ndarray) -> pa.Array:
-        """The diffs of these nodes as the log has them, without their length in front."""
+        """Return the diffs of these nodes as logged, without the length before them."""
         reader = self._readers.get(column)
         if reader is None:
             wanted = [plan if c == column else None for c, plan in enumerate(self._layouts.plans)]
@@ -109,7 +109,7 @@ class Documents:
         return pa.concat_arrays(parts)
 
     def _note(self, column: int, node: int, code: int, diff: str) -> None:
-        """Keep a failure if it is the first one in the log."""
+        """Record a failure if it is the first one in the log."""
         from jsondiff.apply import explain
 
         if self._failed_node is not None and self._failed_node <= node:
@@ -125,7 +125,7 @@ class Documents:
 
 
 def _shown(value: bytes, number: int) -> str:
-    """Return a diff of a column's value as text: its operation and path, as far as they can be read."""
+    """Describe a diff of a column's value: its operation and path, as far as they can be read."""
     from jsondiff.diff import DiffError
     from jsondiff.wire import decode
 

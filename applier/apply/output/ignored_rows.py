@@ -1,9 +1,9 @@
-"""The rows that ALTER IGNORE keeps: the first of those with the same value in a unique key, and none without a
+"""The rows that ALTER IGNORE keeps: of rows with the same value in a unique key the first one, and no row without a
 partition.
 
-A server copies the rows one by one and skips errors. In MariaDB 10.11.19 and 11.8.9 InnoDB removes more than that if
-the clustered index already has the value: also the row that it wrote last, whichever that is. MariaDB 10.5 does
-not; the behaviour of other versions is unknown.
+A server copies the rows one by one and skips rows with errors. In MariaDB 10.11.19 and 11.8.9 InnoDB removes more if
+the clustered index already has the value: also the row that it wrote last, whichever that is. MariaDB 10.5 does not;
+the behaviour of other versions is unknown.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from keysearch.keybytes import encode_keys
 from keysearch.keyrules import encode_by_rules, key_rule
 
 _UNDOES = ("10.11.19", "11.8.9")
-"""Versions of MariaDB whose InnoDB was seen to take back the row before."""
+"""The versions of MariaDB whose InnoDB was seen to remove the previous row."""
 _KEEPS = "10.5."
-"""The version whose InnoDB was seen not to."""
+"""The version whose InnoDB was seen to keep it."""
 
 
 def left_by_ignore(rows: pa.Table, conversion: RowConversion, ignores: IgnoreConflicts,
                    unknown_order: str) -> pa.Table:
-    """The rows that a statement with IGNORE leaves of those that it converts, given in the order in which the server
-    copies them; `unknown_order`: why that is unknown. An added AUTO_INCREMENT column counts the rows that are
-    written. Raises SchemaError where it cannot be known which rows are left."""
+    """Return the rows that a statement with IGNORE keeps of those that it converts, given in the order in which the
+    server copies them; `unknown_order`: why that order is unknown. An added AUTO_INCREMENT column counts the rows that
+    are written. Raises SchemaError if it cannot be known which rows are kept."""
     if not rows.num_rows:
         return rows
     try:
@@ -76,7 +76,7 @@ def _left(rows: pa.Table, conversion: RowConversion, ignores: IgnoreConflicts, u
 
 
 def _passing(rows: pa.Table, conversion: RowConversion, *, copies: bool) -> pa.Table:
-    """The rows that pass the table's CHECK constraints; a server that does not copy rows does not look."""
+    """Return the rows that pass the table's CHECK constraints. A server that does not copy rows does not check them."""
     new, n = conversion.new, rows.num_rows
     adds_virtual = any(column.generated == "virtual" and source is None
                        for column, source in zip(new.columns, conversion.sources, strict=True))
@@ -99,7 +99,7 @@ def _kind(key: Key, clustered: Key | None, conversion: RowConversion) -> int:
 
 
 def _may_repeat(key: Key, conversion: RowConversion) -> bool:
-    """Return whether rows may have the same value in a key: it is new, or something about its columns is."""
+    """Return whether rows may have the same value in a key: the key is new, or its columns were changed."""
     old, new = conversion.old, conversion.new
     columns = [new.column_index(part.column) for part in key.parts if part.column is not None]
     if len(columns) < len(key.parts):
@@ -116,7 +116,8 @@ def _may_repeat(key: Key, conversion: RowConversion) -> bool:
 
 
 def _groups(rows: pa.Table, key: Key, conversion: RowConversion) -> np.ndarray:
-    """Which rows have the same value in a key: int64[n], NO_VALUE for those that have a NULL in it."""
+    """Return which rows have the same value in a key: the number of a group for each, int64[n], NO_VALUE for rows with
+    a NULL in the key."""
     columns, rules = [], []
     for part in key.parts:
         if part.column is None:
@@ -141,7 +142,8 @@ def _values(rows: pa.Table, column: Column, conversion: RowConversion) -> pa.Arr
 
 
 def _are_alike(rows: pa.Table, groups: np.ndarray) -> bool:
-    """Return whether rows with the same value in a key are the same in all columns, so that either may go."""
+    """Return whether rows with the same value in a key are equal in all columns, so that it does not matter which one
+    is dropped."""
     whole = encode_keys(rows.columns, [True] * rows.num_columns).to_arrow()
     same = np.asarray(whole.dictionary_encode().indices).astype(np.int64)
     for of_key in groups:
@@ -153,7 +155,7 @@ def _are_alike(rows: pa.Table, groups: np.ndarray) -> bool:
 
 
 def _numbered(rows: pa.Table, numbers: np.ndarray, conversion: RowConversion) -> pa.Table:
-    """The rows with the numbers of an added AUTO_INCREMENT column, which continues where a row was written."""
+    """Return the rows with the numbers of an added AUTO_INCREMENT column, which counts the rows that were written."""
     for column, source in zip(conversion.new.columns, conversion.sources, strict=True):
         if source is None and column.auto_increment:
             first = added(range(1), conversion.first_number, conversion.numbering, in_place=False)

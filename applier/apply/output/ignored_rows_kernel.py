@@ -1,22 +1,22 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Finds the rows that a copy drops because of duplicate unique keys (ALTER IGNORE), one row after the other."""
+"""Finds the rows that a copy drops because of duplicate unique keys (ALTER IGNORE)."""
 
 from keysearch.memory import kernel
 
 NO_VALUE = -1
 """The group of a row whose key has a NULL: it conflicts with no row."""
 PLAIN, CLUSTERED, HASHED = range(3)
-"""Kinds of keys, by when the server sees a duplicate: before it writes the row (a hash), in the index that it writes
-first, or in a later one."""
+"""The kinds of keys, by when the server detects a duplicate: in a later index, in the clustered index, which it writes
+first, or before it writes the row (by a hash)."""
 
 
 @kernel
 def copy_rows(groups, kinds, holders, undoes, kept, numbers):
-    """Copy rows in their order, given the group of each row in each key: int64[keys, rows]; rows of a group have the
-    same value. kinds: uint8[keys], hashed keys first, then the clustered one. holders: int64[keys, groups], all -1, for
-    the row that has the value. undoes: a duplicate in the clustered index takes back the row that was written last.
-    kept: bool[rows]; numbers: int64[rows], how many rows had been written before. Returns how many duplicates were in
-    the clustered index."""
+    """Copy rows in order, given the group of each row in each key: int64[keys, rows]; rows of a group have the same
+    value. kinds: uint8[keys], hashed keys first, then the clustered one. holders: int64[keys, groups], initially -1,
+    for the row that has the value. undoes: a duplicate in the clustered index removes the row that was written last.
+    Outputs: kept, bool[rows]; numbers, int64[rows], how many rows had been written before. Returns the number of
+    duplicates in the clustered index."""
     last, written, duplicates = -1, 0, 0
     for row in range(groups.shape[1]):
         taken = -1

@@ -19,8 +19,8 @@ _Made = TypeVar("_Made")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BatchPart:
-    """Changes of a batch, with their images decoded (DecodedChanges); `first` is the number of the first of them in the
-    batch that they are of."""
+    """Changes of a batch with decoded images (DecodedChanges); `first` is the number of their first one in the batch.
+    """
 
     first: int
     n: int
@@ -43,8 +43,8 @@ class BatchPart:
 
 
 class ImageDecoder:
-    """Decodes the `wanted` columns of images in `files`, a list that may grow, JSON diffs as their bytes. A result is
-    valid until the next call."""
+    """Decodes the `wanted` columns of images in `files`, a list that may grow; JSON diffs are output as bytes. A result
+    is valid until the next call."""
 
     def __init__(self, files: list[MappedFile], layouts: ImageLayouts, wanted: list[ColumnPlan | None]):
         self._files, self._layouts, self._wanted = files, layouts, wanted
@@ -52,12 +52,12 @@ class ImageDecoder:
         self._known = self._room = 0
 
     def befores(self, batch: ChangeBatch, changes: np.ndarray) -> Iterator[tuple[np.ndarray, ImageBuffers]]:
-        """The before-images of `changes` (int64[n], their numbers in the batch), as many at a time as memory takes:
-        which, and the buffers."""
+        """Yield the before-images of `changes` (int64[n], numbers in the batch), as many at a time as fit into memory:
+        the changes, and the buffers."""
         yield from self._in_parts(changes, lambda part: (part, self._read(0, batch.before_images[part])))
 
     def changes(self, batch: ChangeBatch, first: int) -> Iterator[BatchPart]:
-        """All changes from number `first` on, as many at a time as memory takes."""
+        """Yield all changes from number `first` on, as many at a time as fit into memory."""
         yield from self._in_parts(np.arange(first, batch.n), partial(self._decoded, batch))
 
     def _in_parts(self, numbers: np.ndarray, make: Callable[[np.ndarray], _Made]) -> Iterator[_Made]:

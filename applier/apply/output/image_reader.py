@@ -1,6 +1,6 @@
-"""Decodes the row images that pointers lead to, many at a time: the owners of their memory, and buffers for columns.
+"""Decodes the row images to which pointers lead, many at a time: the owners of their memory, and buffers for columns.
 
-The size of a column per read is bounded: `ChunkTooLarge` says that fewer images must be read at once.
+The size of a column per read is bounded: `ChunkTooLarge` means that fewer images must be read at a time.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ CHUNK_BYTES = 256 << 20
 
 
 class ChunkTooLarge(Exception):
-    """The rows of a chunk take more than CHUNK_BYTES in a column: it must be smaller."""
+    """A column of a chunk has more than CHUNK_BYTES: the chunk must be smaller."""
 
 
 class ImageMemory:
-    """The memory of `files`, which images lie in."""
+    """The memory of `files`, which contains images."""
 
     def __init__(self, files: list[MappedFile]):
         self._files = sorted(files, key=lambda file: file.address)
@@ -34,22 +34,22 @@ class ImageMemory:
         self._ends = np.array([file.address + file.size for file in self._files], np.int64)
 
     def _numbers_of(self, pointers: np.ndarray) -> np.ndarray:
-        """The number of the file that each image lies in."""
+        """Return the number of the file that contains each image."""
         if len(self._files) == 1:
             return np.zeros(len(pointers), np.int64)
         return np.searchsorted(self._starts, addresses_of(pointers), side="right") - 1
 
     def ends(self, pointers: np.ndarray) -> np.ndarray:
-        """Where the memory of each image ends: int64[n]."""
+        """Return the end of the memory that contains each image: int64[n]."""
         ends: np.ndarray = self._ends[self._numbers_of(pointers)]
         return ends
 
     def file_of(self, pointer: int) -> MappedFile:
-        """The file that an image lies in."""
+        """Return the file that contains an image."""
         return self._files[int(self._numbers_of(np.array([pointer]))[0])]
 
     def located(self, error: ApplierError, pointer: int, table: str) -> ApplierError:
-        """Return the error with the position of the image that it is about."""
+        """Return the error with the position of its image."""
         file = self.file_of(pointer)
         return error.at(file=file.uri, position=file.position_of(addresses_of(pointer)), table=table)
 
@@ -57,7 +57,7 @@ class ImageMemory:
 class ImageReader:
     """Decodes images into `buffers`, which have room for the `wanted` columns (by number in the log) of `rows` images.
 
-    With `raw_diffs` a diff's bytes come out where it stands for a value; else the column is absent there.
+    `raw_diffs`: the bytes of a diff are output in place of a value; otherwise the column is absent.
     """
 
     def __init__(self, memory: ImageMemory, layouts: ImageLayouts, wanted: list[ColumnPlan | None], rows: int, *,
@@ -69,7 +69,7 @@ class ImageReader:
 
     def read(self, pointers: np.ndarray, *, together: bool = False) -> None:
         """Fill the buffers with the images at `pointers` (int64[n]). Raises ArchiveError (1610) for a value that no
-        server writes, and ChunkTooLarge, except for one image, and for those that must be read `together`."""
+        server writes. Raises ChunkTooLarge unless there is only one image, or the images must be read `together`."""
         buffers, most = self.buffers, MOST_BYTES if len(pointers) == 1 or together else CHUNK_BYTES
         buffers.reset()
         buffers.limit(most)

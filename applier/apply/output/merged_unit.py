@@ -1,9 +1,8 @@
-"""Writes the changes of a unit beside the files that have its rows, in a lake that merges on read.
+"""Writes the changes of a unit beside the files with its rows, in a lake that merges on read.
 
 The files stay. Deleted rows and old versions of updated rows are dead, wherever they are stored; new rows and new
-versions go into row files. If these are too large a share of the unit's rows, all of them are
-rewritten, and nothing must be merged there. Changes of earlier versions are merged elsewhere
-(applier.snapshot.lake.compaction).
+versions go into row files. If these are too large a share of the unit's rows, all rows are rewritten, and readers have
+nothing to merge. Changes of earlier versions are merged elsewhere (applier.snapshot.lake.compaction).
 """
 
 from __future__ import annotations
@@ -29,13 +28,14 @@ from applier.snapshot.writer import POSITIONS
 from keysearch.keybytes import KeyBytes
 
 _INLINE_BYTES = 32 << 10
-"""Arrow data that a task hands to the driver, which puts those of many units into one file."""
+"""The most Arrow data of a unit that a task returns to the driver, which writes the rows of many units into one file.
+"""
 
 
 class StoredRows:
-    """The rows of a unit's base, read on demand: all, or the parts that may have some keys. Row i is stored in the file
-    with the number `files[i]` (int32) in `names`, which begin with the unit's `n_own` files, at `positions[i]` (int64).
-    Errors: SnapshotError as merged_rows.RangeReader."""
+    """The rows of a unit's base, read on demand: all, or the parts that may have some keys. Row i is stored at
+    `positions[i]` (int64) in the file `names[files[i]]` (int32); the first `n_own` names are the unit's files. Errors:
+    SnapshotError as in merged_rows.RangeReader."""
 
     def __init__(self, origin: FromBase, definition: TableDefinition, low: KeyValue | None,
                  high: KeyValue | None) -> None:
@@ -50,17 +50,17 @@ class StoredRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The files by their numbers."""
+        """The names of the files, by number."""
         return tuple(self._names)
 
     @property
     def files(self) -> np.ndarray:
-        """In which file each row is that was read."""
+        """The file of each row that was read."""
         return np.concatenate(self._files)
 
     @property
     def positions(self) -> np.ndarray:
-        """Where in its file each row is that was read."""
+        """The position in its file of each row that was read."""
         return np.concatenate(self._positions)
 
     @property
@@ -69,13 +69,13 @@ class StoredRows:
         return self._is_complete
 
     def all(self) -> pa.Table:
-        """The rows that were not read yet."""
+        """Return the rows that were not read yet."""
         self._is_complete = True
         fetch([self], None)
         return self._rows(part for number in range(self.n_own) for part in self._missing(number, None))
 
     def with_keys(self, keys: Sequence[np.ndarray | KeyBytes]) -> pa.Table:
-        """The rows that were not read yet of all parts in which one of these keys may be."""
+        """Return the rows, of those not read yet, of all parts that may contain one of these keys."""
         fetch([self], keys)
         return self._rows(part for number in range(self.n_own) for part in self._missing(number, keys))
 
@@ -85,8 +85,8 @@ class StoredRows:
         return is_far(self._origin.uri)
 
     def openings(self, keys: Sequence[np.ndarray | KeyBytes] | None) -> dict[str, Callable[[], object]]:
-        """What opens the files that `with_keys` reads (None: `all`) and that are not open, and what is merged with
-        them, by their paths, to be called at once."""
+        """Return functions, by path, that open the files that `with_keys` (None: `all`) reads and that are not open
+        yet, and the files merged with them. They may be called in parallel."""
         numbers = [number for number in range(self.n_own)
                    if number not in self._readers and self._concerns(number, keys)]
         files = [self._origin.files[number] for number in numbers]
@@ -97,12 +97,13 @@ class StoredRows:
         return found | {file.path: partial(self._reader, number) for file, number in zip(files, numbers, strict=True)}
 
     def fetches(self, keys: Sequence[np.ndarray | KeyBytes] | None) -> list[Callable[[], object]]:
-        """What fetches the parts of open files that `with_keys` reads (None: `all`), to be called at once."""
+        """Return functions that fetch the parts of open files that `with_keys` (None: `all`) reads. They may be called
+        in parallel."""
         return [request for number in sorted(self._readers) if self._concerns(number, keys)
                 for request in self._readers[number].fetches(self._wanted(number, keys))]
 
     def _concerns(self, number: int, keys: Sequence[np.ndarray | KeyBytes] | None) -> bool:
-        """Return whether one of these keys (None: any) may be in a file's range."""
+        """Return whether one of these keys (None: any key) may be in a file's range."""
         if keys is None:
             return True
         low, high = self._edges[number:number + 2]
@@ -136,7 +137,8 @@ class StoredRows:
     @staticmethod
     def _within(keys: np.ndarray | KeyBytes, low: KeyValue | None, high: KeyValue | None,
                 lows: Sequence[KeyValue]) -> np.ndarray:
-        """In which of the ranges that begin at `low` and at each of `lows` keys are; -1 outside of all: int64[n]."""
+        """Return the number of each key's range; ranges begin at `low` and at each of `lows`. -1 for a key outside of
+        all: int64[n]."""
         bounds = [*([] if low is None else [low]), *lows, *([] if high is None else [high])]
         numbers = reached(keys, bounds) - (low is not None)
         if high is not None:
@@ -153,15 +155,15 @@ class StoredRows:
 
 
 def fetch(units: Iterable[StoredRows], keys: Sequence[np.ndarray | KeyBytes] | None) -> None:
-    """Have what `with_keys` of these units (None: `all`) reads of files on a store here, in a few round trips instead
-    of some for each file."""
+    """Fetch everything that `with_keys` (None: `all`) of these units reads of files on a store, in a few round trips
+    instead of several per file."""
     far = [unit for unit in units if unit.is_far]
     at_once(list({path: opening for unit in far for path, opening in unit.openings(keys).items()}.values()))
     at_once([request for unit in far for request in unit.fetches(keys)])
 
 
 class ChangedUnit:
-    """The changes of a unit: `rows` are those of its base, of which `stays` (bool[n]) marks the unchanged ones."""
+    """The changes of a unit. `rows` are those of its base; `stays` (bool[n]) marks the unchanged ones."""
 
     def __init__(self, spec: UnitSpec, key: TableKey, rows: pa.Table, stored: StoredRows, stays: np.ndarray) -> None:
         self._spec, self._key, self._stored = spec, key, stored
@@ -173,8 +175,8 @@ class ChangedUnit:
         self._dead_keys = rows.select(list(key.names)).take(pa.array(self._dead))
 
     def write(self, rows: Iterable[pa.Table]) -> tuple[MergedChanges, dict[str, dict[str, int]]]:
-        """Write the rows that were added, which come in key order, if they are many. Returns the changes,
-        and how many invalid dates the files have, by their paths and by column."""
+        """Write the added rows, which come in key order, if they are many. Returns the changes, and the numbers of
+        invalid dates in files, by path and column."""
         target = self._spec.target
         assert target is not None, "a unit without a target is not written"
         few, n_bytes, added = list[pa.Table](), 0, _Added(self._key, self._order, self._lows)
@@ -206,13 +208,13 @@ class ChangedUnit:
 
 
 def is_small(files: Sequence[FileEntry], changes: int) -> bool:
-    """Return whether changes may be merged with these files, given how many rows die or are added at most."""
+    """Return whether changes may be merged with these files, given the largest number of rows that die or are added."""
     return changes <= compaction.MOST_MERGED * sum(file.stored_rows for file in files)
 
 
 class _Added:
-    """How many rows were added in each range, and the first and the last key there. `lows` are the keys at which the
-    ranges begin, except for the first one."""
+    """The number of rows added in each range, with their first and last key. `lows` are the keys at which the ranges
+    begin, except for the first range."""
 
     def __init__(self, key: TableKey, order: KeyOrder, lows: list[KeyValue]) -> None:
         self._key, self._order, self._lows = key, order, lows
@@ -220,7 +222,7 @@ class _Added:
         self.ends: dict[int, tuple[KeyValue, KeyValue]] = {}
 
     def count(self, rows: pa.Table) -> None:
-        """Count rows that come after all before them."""
+        """Count rows, which come after all earlier ones."""
         ranges = self._order.numbers(rows, self._lows)
         firsts = np.flatnonzero(np.diff(ranges, prepend=-1))
         lasts = np.append(firsts[1:], len(ranges)) - 1

@@ -1,7 +1,7 @@
 """The effects of changes on rows, step by step, for change feeds and histories.
 
-An index keeps the pointers of each step (pointer_kernel.TRACED). They are taken after each batch; the rows are
-read on demand, some steps at a time, so that not all rows of a batch are in memory at once.
+An index keeps the pointers of each step (pointer_kernel.TRACED). They are taken after each batch. The rows are read on
+demand, some steps at a time, so that not all rows of a batch are in memory together.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _FIRST_STEPS, _MOST_STEPS = 1 << 8, 1 << 13
 
 @dataclass(frozen=True)
 class Causes:
-    """The locations of changes of several tables, in commit order: offsets of their events, rows in these, and `seqs`
-    of a ChangeBatch."""
+    """The locations of changes of several tables, in commit order: the offsets of their events, the rows in these, and
+    `seqs` as in a ChangeBatch."""
 
     positions: np.ndarray
     rows: np.ndarray
@@ -35,7 +35,7 @@ NO_CAUSES = Causes(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.
 
 
 class Rows(Protocol):
-    """The rows that pointers lead to."""
+    """The rows to which pointers lead."""
 
     def at(self, pointers: np.ndarray, columns: Sequence[str]) -> Iterator[pa.Table]: ...
 
@@ -50,10 +50,10 @@ class TracedUnit(Protocol):
 
 @dataclass(frozen=True)
 class Steps:
-    """Steps in commit order, arrays of n: the change's number in its batch (below 0: foreign keys made it), the offset
-    of its event and the row in that; its number in its event group, with those that foreign keys made numbered on from
-    the change that they follow; whether it is part of an update; pointers to the row before and after it (NO_ROW: there
-    is none), and which of the table's units they are of."""
+    """Steps in commit order, arrays of n: the number of the change in its batch (negative: foreign keys made it), the
+    offset of its event, and the row in the event; its number in its event group, where changes that foreign keys made
+    are numbered after the change that caused them; whether it is part of an update; pointers to the row before and
+    after it (NO_ROW: none), and the number of their unit among the table's."""
 
     changes: np.ndarray
     positions: np.ndarray
@@ -69,25 +69,26 @@ class Steps:
 
     @property
     def by_foreign_keys(self) -> np.ndarray:
-        """True if foreign keys made the change, so that the log does not contain it: bool[n]."""
+        """Which changes foreign keys made, so that the log does not contain them: bool[n]."""
         made: np.ndarray = self.changes < 0
         return made
 
     @property
     def halves(self) -> np.ndarray:
-        """Which have the row before or the row after an update only: bool[n]. The other one is in the step beside, if
-        one of the units has it."""
+        """Which steps have only the row before or only the row after an update: bool[n]. The other one is in the
+        adjacent step, if one of the units has it."""
         made: np.ndarray = self.is_update & ((self.old < 0) | (self.new < 0))
         return made
 
     def part(self, which: slice | np.ndarray) -> Steps:
-        """Some of them."""
+        """Return some of the steps."""
         return Steps(*(array[which] for array in vars(self).values()))
 
 
 @dataclass(frozen=True)
 class ReadSteps:
-    """Steps with which row of `values` was there `before` each, and which one is `after` it (NO_ROW: none)."""
+    """Steps with their rows: `before` and `after` are the numbers in `values` of the row before and after each step
+    (NO_ROW: none)."""
 
     steps: Steps
     before: np.ndarray
@@ -96,8 +97,8 @@ class ReadSteps:
 
 
 def take_steps(units: Sequence[TracedUnit], batch: ChangeBatch | None, causes: Causes) -> Steps:
-    """The steps of rows in a table's units that a batch made; those that foreign keys made are numbered by `causes`.
-    For a row that moves between units, the step in the old unit comes first."""
+    """Return the steps of rows in a table's units after a batch. Steps that foreign keys made are numbered by `causes`.
+    If a row moves between units, the step in the old unit comes first."""
     parts = [unit.take_steps() for unit in units]
     traced = np.concatenate(parts) if parts else np.empty(0, TRACED)
     numbers = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
@@ -119,27 +120,27 @@ def take_steps(units: Sequence[TracedUnit], batch: ChangeBatch | None, causes: C
 
 
 def _numbers_in_runs(values: np.ndarray) -> np.ndarray:
-    """For each value its number, from 0, among the same ones that follow each other."""
+    """Return the number of each value in its run of equal values, from 0 on."""
     begins = np.flatnonzero(np.diff(values, prepend=-1))
     numbers: np.ndarray = np.arange(len(values)) - np.repeat(begins, np.diff(begins, append=len(values)))
     return numbers
 
 
 def give_back(units: Sequence[TracedUnit], steps: Steps) -> None:
-    """Release the pointers to the rows before these steps, which must be all steps of the units."""
+    """Release the pointers to the rows before these steps, which must be all steps that were taken from the units."""
     for number, unit in enumerate(units):
         unit.give_back(steps.old[steps.units == number])
 
 
 class StepReader:
-    """Reads some columns of the rows before and after steps, as many at a time as have about WINDOW_BYTES: how many
-    these are is learned from those before."""
+    """Reads some columns of the rows before and after steps, about WINDOW_BYTES at a time. The number of rows is
+    estimated from earlier ones."""
 
     def __init__(self, units: Sequence[TracedUnit], columns: Sequence[str]) -> None:
         self._units, self._columns, self._n = units, columns, _FIRST_STEPS
 
     def read(self, steps: Steps) -> Iterator[ReadSteps]:
-        """The steps in their order. Raises ApplierError for a JSON diff that does not fit, and if a column's values are
+        """Yield the steps in order. Raises ApplierError for a JSON diff that does not fit, and if a column's values are
         numbers that are not known yet."""
         units = {number: self._units[number].traced_rows() for number in np.unique(steps.units).tolist()}
         first = 0
@@ -158,8 +159,8 @@ class StepReader:
             self._n = max(1, min(2 * self._n, WINDOW_BYTES // a_row, _MOST_STEPS))
 
     def _read(self, steps: Steps, units: Mapping[int, Rows]) -> ReadSteps | None:
-        """Return steps with their rows; a row that one step made and the next one began with is read once. None if
-        there are too many to read at once."""
+        """Return steps with their rows; a row that is the result of one step and the start of the next one is read
+        once. None if there are too many rows to read at a time."""
         before, after = np.empty(len(steps), np.int64), np.empty(len(steps), np.int64)
         parts, n = list[pa.Table](), 0
         for number, rows_of in units.items():

@@ -1,8 +1,8 @@
-"""The remaining rows of a unit, as Arrow: every value is decoded once, late, and in key order.
+"""The remaining rows of a unit, as Arrow: every value is decoded once, at the end, and in key order.
 
-A pointer leads to a row of the base, to an image in the log, or to column pointers (one per column), which for a JSON
-column may lead to diffs. Rows come in chunks, so memory is bounded by the chunk, not by the unit. A column that is
-missing in an image has the table's default (DEF-R1b).
+A pointer leads to a row of the base, to an image in the log, or to column pointers (one per column), of which those of
+JSON columns may lead to diffs. Rows are output in chunks, so the chunk bounds the memory, not the unit. A column that
+is missing in an image has the table's default (DEF-R1b).
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from applier.schema.table_parts import Column
 _Made = TypeVar("_Made")
 CHUNK_ROWS = 1 << 15
 CHUNK_VALUES = 1 << 20
-"""The most values of a chunk: chunks of wide tables have fewer rows."""
+"""The most values of a chunk. Chunks of wide tables have fewer rows."""
 
 
 @dataclasses.dataclass(frozen=True)
 class LoggedColumns:
-    """The log's columns of a table: which are stored (`stored[i]` is the number in the log of the i-th column of the
-    snapshot), and the wire type and metadata of each column of the log."""
+    """The log's columns of a table: the stored ones (`stored[i]` is the number in the log of column i of the snapshot),
+    and the wire type and metadata of each column in the log."""
 
     stored: tuple[int, ...]
     types: tuple[int, ...]
@@ -54,9 +54,9 @@ class LoggedColumns:
 
 
 class RowGatherer:
-    """Turns pointers into record batches of a table's schema, or of some of its columns (`logged.stored`).
+    """Converts pointers to record batches of a table's schema, or of some of its columns (`logged.stored`).
 
-    `base` holds the rows that pointers of layout 0 mean, `files` the memory of images, in commit order, `times` the
+    `base` has the rows to which pointers of layout 0 lead, `files` the memory of images, in commit order, `times` the
     event times that `defaults` need.
     """
 
@@ -84,22 +84,23 @@ class RowGatherer:
 
     @property
     def zero_dates(self) -> int:
-        """The number of invalid dates in the rows so far, which became null."""
+        """The number of invalid dates, which became null, in the rows so far."""
         return self._reader.zero_dates
 
     @property
     def failure(self) -> ApplierError | None:
-        """The error of the first JSON diff, in the log, of the rows so far that did not fit."""
+        """The error of the JSON diff that did not fit, the first one in log order in the rows so far."""
         return self._documents.failure
 
     def batches(self, pointers: np.ndarray) -> Iterator[pa.Table]:
-        """The rows that `pointers` (int64[n]) lead to, in their order, some thousand at a time; fewer of long ones."""
+        """Yield the rows to which `pointers` (int64[n]) lead, in order, several thousand at a time; fewer if they are
+        long."""
         for rows in self._in_chunks(pointers, self._chunk):
             yield self._extra.generated(rows)
 
     def base_rows(self, pointers: np.ndarray) -> np.ndarray:
-        """Return the numbers of the base rows that `pointers` (int64[n]) lead to if all columns are unchanged, else -1:
-        int64[n]."""
+        """Return the numbers of the base rows to which `pointers` (int64[n]) lead with all columns unchanged; -1 for
+        other rows: int64[n]."""
         ids = layouts_of(pointers)
         found = np.where(ids == 0, pointers, -1)
         by_column = np.flatnonzero(ids == COLUMN_POINTERS_ID)
@@ -111,7 +112,7 @@ class RowGatherer:
         return found
 
     def columns_at(self, pointers: np.ndarray, columns: tuple[int, ...]) -> pa.Table:
-        """Some columns (by number in the definition) of the rows that `pointers` (int64[n]) lead to."""
+        """Return some columns (by number in the definition) of the rows to which `pointers` (int64[n]) lead."""
         numbers = [self._logged.stored.index(column) for column in columns]
         schema = pa.schema([self.schema.field(number) for number in numbers])
 
@@ -124,7 +125,7 @@ class RowGatherer:
         return pa.concat_tables([without_rows(schema), *self._in_chunks(pointers, picked)])
 
     def images_at(self, images: np.ndarray, columns: Sequence[int]) -> pa.Table:
-        """Some columns (by number in the definition) of row images (int64[n] pointers) that have them."""
+        """Return some columns (by number in the definition) of row images (int64[n] pointers) that have them."""
         numbers = [self._logged.stored.index(column) for column in columns]
         schema = pa.schema([self.schema.field(number) for number in numbers])
 
@@ -134,8 +135,8 @@ class RowGatherer:
         return pa.concat_tables([without_rows(schema), *self._in_chunks(images, decoded)])
 
     def failed_diff(self) -> ApplierError | None:
-        """The error of the first JSON diff in the log that does not fit, of rows that came and of values that are not
-        there any more."""
+        """Return the error of the first JSON diff in the log that does not fit, after applying also the diffs of values
+        that no longer exist; None if all fit."""
         zero_dates = self.zero_dates
         for column, tops in self._documents.not_applied().items():
             if column in self._logged.stored:
@@ -168,7 +169,8 @@ class RowGatherer:
         return self._extra.computed(rows, self._made_by(dict.fromkeys(self._computed, pointers)))
 
     def _made_by(self, by_column: dict[int, np.ndarray]) -> dict[str, np.ndarray]:
-        """The pointers of generated columns by their number in the schema, as `ExtraColumns.computed` takes them."""
+        """Return how the generated columns are made, given their pointers by number in the schema, as
+        `ExtraColumns.computed` takes it."""
         found = {}
         for column, pointers in by_column.items():
             ids = layouts_of(pointers)
@@ -179,7 +181,7 @@ class RowGatherer:
         return found
 
     def _columns_of_rows(self, pointers: np.ndarray, columns: range) -> list[pa.Array | pa.ChunkedArray]:
-        """Some columns (by number in the schema) of rows that each have one source; those of the base ascend."""
+        """Return some columns (by number in the schema) of rows with one source each; those of the base ascend."""
         in_base = layouts_of(pointers) == 0
         if not in_base.any():
             return [*self._decode(pointers, columns)]
@@ -193,13 +195,13 @@ class RowGatherer:
         return [_take([*rows.chunks, decoded], picks) for rows, decoded in zip(base, images, strict=True)]
 
     def _pointers_by_column(self, pointers: np.ndarray) -> np.ndarray:
-        """Where each column is of the rows that pointers lead to: int64[n, columns of the snapshot]."""
+        """Return the pointer of each column of the rows to which pointers lead: int64[n, columns of the snapshot]."""
         by_column: np.ndarray = self._column_pointers.by_column(pointers)[:, self._logged.stored]
         return by_column
 
     def _chunk_by_column(self, pointers: np.ndarray) -> pa.Table:
         """Return a chunk of rows whose columns have different sources. If all logged columns have one source and the
-        others another one, as full images make them, only the others are picked one by one."""
+        others another one, as after full images, only the others are read column by column."""
         by_column = self._pointers_by_column(pointers)
         n_logged = sum(number < len(self._logged.types) for number in self._logged.stored)
         columns = range(len(self.schema))
@@ -212,16 +214,17 @@ class RowGatherer:
         return self._extra.computed(pa.Table.from_arrays(parts, schema=self.schema), made)
 
     def _are_rows(self, by_column: np.ndarray) -> bool:
-        """Return whether each row's columns (int64[n, columns]) are from one image or row of the base, these
-        ascending."""
+        """Return whether each row's columns (int64[n, columns]) come from one image or one row of the base, and these
+        ascend."""
         first = by_column[:, 0]
         kinds = layouts_of(first)
         return bool((by_column == first[:, None]).all() and (np.diff(first[kinds == 0]) > 0).all()
                     and not (kinds == DIFF_ID).any())
 
     def _columns(self, by_column: np.ndarray, columns: Sequence[int]) -> list[pa.Array]:
-        """The values of some columns (by number in the schema), given a pointer for each (int64[n, columns], which is
-        changed): each image is decoded once, columns pick, and then documents get their diffs."""
+        """Return the values of some columns (by number in the schema), given a pointer for each (int64[n, columns],
+        which is changed). Each image is decoded once, columns take their values, and then diffs are applied to
+        documents."""
         chains = [self._documents.unwind(by_column[:, c]) for c in range(len(columns))]
         if (none := by_column == COMPUTED).any():  # any value of the row will do
             by_column = np.where(none, by_column.max(axis=1, keepdims=True), by_column)
@@ -253,9 +256,9 @@ class RowGatherer:
 
     def _decode(self, pointers: np.ndarray, columns: Sequence[int],
                 picked: np.ndarray | None = None) -> list[pa.Array]:
-        """Finished columns of the images at `pointers`. Columns that an image does not have get their default (DEF-R1b)
-        where `picked` (bool[n, columns]; None: all) says that they are used: those that an update's after-image omits
-        keep the row's value (DEF-R2). An error names the image that it is about."""
+        """Return finished columns of the images at `pointers`. A column that is missing in an image gets its default
+        (DEF-R1b) if `picked` (bool[n, columns]; None: all) says that it is used: columns that an update's after-image
+        omits keep the row's value (DEF-R2). An error names its image."""
         try:
             if any(self._logged.stored[column] < len(self._logged.types) for column in columns):
                 self._reader.read(pointers)
@@ -298,7 +301,7 @@ class RowGatherer:
         return with_defaults(values, defined, self._defaults, seconds, used)
 
     def _not_logged(self, column: Column, rows: int, picked: np.ndarray | None, seconds: Seconds) -> pa.Array:
-        """A column that the log does not have: its default, where `extra_columns` does not make its values."""
+        """Return a column that the log does not have: its default, unless `extra_columns` makes its values."""
         if column.generated or column.auto_increment or (picked is not None and not picked.any()):
             return pa.nulls(rows, arrow_type(column.type))
         values = self._defaults.left_out(column, seconds)
@@ -306,7 +309,8 @@ class RowGatherer:
 
 
 def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int], takes_generated: bool) -> int:
-    """Return how a replica gets a generated column, by whether images of a layout have its value."""
+    """Return how a replica makes a generated column for images of a layout: it depends on whether they have its value.
+    """
     if number not in layout.present:
         return UNKNOWN if layout.computes_omitted else 0
     if takes_generated:

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Decodes the row images that pointers lead to, one output row per pointer, in the order of the pointers."""
+"""Decodes the row images to which pointers lead, one output row per pointer, in the order of the pointers."""
 
 import numpy as np
 
@@ -12,11 +12,11 @@ _AHEAD = 16
 
 @kernel
 def decode_images(pointers, ends, programs, start, zero_dates, no_nulls):
-    """Decode images start … n of `pointers`; the number of rows done: n if all went well, FULL - row where a string
-    buffer is full, else the row that is CORRUPT.
+    """Decode images start … n of `pointers`. Returns n if all were decoded, FULL - row if a string buffer is full, or
+    else the number of the CORRUPT row.
 
-    `ends` has the end of the memory that each pointer's image lies in (its event was checked when it was walked),
-    `programs` the address of the image program of each layout number, `zero_dates` is the address of a counter.
+    `ends` has the end of the memory that contains each image (its event was checked by the walk), `programs` the
+    address of the image program of each layout number. `zero_dates` is the address of a counter.
     """
     mask = (np.int64(1) << IMAGE_ID_SHIFT) - 1
     n = pointers.shape[0]

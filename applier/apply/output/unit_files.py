@@ -1,7 +1,7 @@
-"""The files of a unit: its rows in key order, or, in a table without a key, in the order of arrival.
+"""Writes the files of a unit: its rows in key order, or, in a table without a key, in the order of arrival.
 
-A system-versioned table has two sets: the current rows, for readers, and all rows with both their times,
-from which a later replay continues.
+A system-versioned table has two sets of files: the current rows, for readers, and all rows with both their times, from
+which a later replay continues.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from applier.snapshot.writer import TableTarget, TableWriter
 
 @dataclasses.dataclass(frozen=True)
 class Written:
-    """`files` of the rows, None where nothing is written; `history` of a versioned table, all of them. `zero_dates`:
-    how many invalid dates the files have that have some, by their paths and by column."""
+    """`files` has the files of the rows, None if nothing is written; `history`, of a versioned table, the files of all
+    rows. `zero_dates` counts the invalid dates in files, by path and column."""
 
     files: tuple[FileEntry, ...] | None
     history: tuple[FileEntry, ...] = ()
@@ -44,7 +44,7 @@ def write_unit(target: TableTarget, unit: int, definition: TableDefinition, rows
 
 
 def table_writer(target: TableTarget, unit: int, definition: TableDefinition) -> TableWriter:
-    """For rows of the table in the order of its key; `unit` is its number among the table's."""
+    """Return a writer for rows in the order of the table's key; `unit` is the number of the unit among the table's."""
     key = table_key(definition)
     names, form, rules = (key.names, key.form, key.rules) if key else ((), None, ())
     return TableWriter(target, unit=unit, schema=table_schema(definition), key=names, key_kind=form, key_rules=rules,

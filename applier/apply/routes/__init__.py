@@ -1,3 +1,3 @@
-"""The routes of changes to their tables: a task walks the log, or a shuffle distributes them."""
+"""The routes by which changes reach their tables: a task walks the log, or a shuffle distributes them."""
 
 __all__ = ["shuffle", "task"]

@@ -1,4 +1,4 @@
-"""Rows, packed column by column for many receivers at once, and unpacked: the contents of a payload.
+"""Packs rows column by column for many receivers at a time, and unpacks them: the contents of a payload.
 
     int32       number of rows, one or more
     int32       length of the header
@@ -6,7 +6,7 @@
     columns     of each column its values one after the other; of strings their lengths (int32)
     strings     of each column of strings its bytes; those of the last column, the images, are not moved by `unpacked`
 
-No value is NULL: which rows have none, another column says. Nothing is aligned.
+No value is NULL: another column says which rows have no value. Values are not aligned.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from keysearch.addresses import address_of
 
 _FIXED = np.dtype([("rows", np.int32), ("header", np.int32)])
 MESSAGE_BYTES = 16 << 20
-"""The most bytes of payloads that are packed together, except for a single one."""
+"""The most bytes of payloads that are packed together, unless a single one is larger."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to pack: columns, and images by address and length, which lie in `memory`."""
+    """Rows to pack: columns, and images by address and length in `memory`."""
 
     columns: list[pa.Array]
     addresses: np.ndarray
@@ -37,12 +37,12 @@ class Rows:
 
     @property
     def n_bytes(self) -> int:
-        """Their approximate size."""
+        """The approximate size of the rows."""
         return int(sum(column.nbytes for column in self.columns) + self.lengths.sum())
 
 
 class Unpacked:
-    """The rows of payloads that have the same header: columns, and where images lie in the payloads' own memory."""
+    """The rows of payloads with the same header: columns, and the images' locations in the payloads' own memory."""
 
     def __init__(self, types: Sequence[pa.DataType], payloads: Sequence[pa.Buffer], rows: Sequence[int], header: int):
         counts = np.array(rows, np.int64)
@@ -73,16 +73,16 @@ class Unpacked:
 
 
 def header_of(payload: pa.Buffer) -> tuple[int, bytes]:
-    """The number of a payload's rows, and its header."""
+    """Return the number of a payload's rows, and its header."""
     rows, length = np.frombuffer(payload, np.int32, 2).tolist()
     return rows, memoryview(payload)[_FIXED.itemsize:_FIXED.itemsize + length].tobytes()
 
 
 def packed(rows: list[Rows], receivers: np.ndarray, header: bytes,
            payload_bytes: int) -> Iterator[tuple[np.ndarray, pa.BinaryArray]]:
-    """The payloads of rows, given the receiver of each one (numbers from 0 on), for many receivers at a time: the
-    receiver of each payload, ascending, and the payloads. Each receiver's rows keep their order; a payload larger than
-    `payload_bytes` has one row."""
+    """Yield the payloads of rows, given the receiver of each row (numbers from 0 on), for many receivers at a time: the
+    receiver of each payload, ascending, and the payloads. Each receiver's rows keep their order. A payload larger than
+    `payload_bytes` has a single row."""
     order = np.argsort(receivers.astype(np.min_scalar_type(int(receivers.max(initial=0)))), kind="stable")
     receivers = receivers[order]
     values, strings = [], []
@@ -113,7 +113,7 @@ def packed(rows: list[Rows], receivers: np.ndarray, header: bytes,
 
 def _message(header: bytes, values: list[np.ndarray], strings: list[tuple[np.ndarray, np.ndarray]],
              edges: np.ndarray, sizes: np.ndarray) -> pa.BinaryArray:
-    """Payloads of rows between `edges`, one after the other in memory."""
+    """Return the payloads of the rows between `edges`, one after the other in memory."""
     counts, offsets = np.diff(edges), _offsets(sizes)
     target, at, n = np.empty(int(offsets[-1]), np.uint8), offsets[:-1], len(counts)
     heads = np.empty(n, _FIXED)
@@ -145,7 +145,7 @@ def _copy(addresses: np.ndarray, lengths: np.ndarray, offsets: np.ndarray, targe
 
 
 def _offsets(lengths: np.ndarray) -> np.ndarray:
-    """Where parts of these lengths begin, one after the other, and where the last one ends."""
+    """Return where consecutive parts of these lengths begin, and where the last one ends."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
@@ -169,7 +169,7 @@ def _values_of(column: pa.Array) -> np.ndarray:
 
 
 def _offsets_of(column: pa.Array) -> np.ndarray:
-    """The offsets of a column of strings; a NULL takes no bytes."""
+    """Return the offsets of a column of strings; a NULL has no bytes."""
     return np.frombuffer(column.buffers()[1] or bytes(_LENGTH), np.int32)[column.offset:column.offset + len(column) + 1]
 
 

@@ -1,7 +1,7 @@
-"""A unit to which more changes came than its task should hold, in parts: ranges of its keys, applied one after another.
+"""Applies a unit with more changes than its task should have in memory in parts: ranges of its keys, one after another.
 
-A plan divides tables by samples, so a unit may turn out larger. Each part reads all payloads and takes the changes that
-are in its range, as units of one task do on a walk.
+A plan divides tables by samples, so a unit may be larger than planned. Each part reads all payloads and takes the
+changes in its range, like units of one task on a walk.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from applier.columns.weighed_keys import WeighedKeys
 from applier.snapshot.files.file_entries import FileEntry, KeyValue
 
 LARGE_BYTES, PART_BYTES = 256 << 20, 128 << 20
-"""The changes of a unit that is divided, and of each part."""
+"""The size of changes from which on a unit is divided, and that of each part."""
 _PAYLOADS, _KEYS = 1024, 128
-"""The most payloads that are looked at, and the keys that are for each part."""
+"""The most payloads that are sampled, and the number of keys per part."""
 Apply = Callable[[UnitSpec, Sequence[pa.Buffer]], TaskOutcome]
 
 
 def apply_in_parts(unit: UnitSpec, payloads: Sequence[pa.Buffer], apply: Apply) -> TaskOutcome:
-    """Apply a unit, whole if it is not too large or cannot be divided."""
+    """Apply a unit, as a whole if it is not too large or cannot be divided."""
     n_bytes = sum(payload.size for payload in payloads)
     if n_bytes <= LARGE_BYTES or not unit.may_divide or not isinstance(unit.search, KeyRange):
         return apply(unit, payloads)
@@ -48,7 +48,7 @@ def apply_in_parts(unit: UnitSpec, payloads: Sequence[pa.Buffer], apply: Apply) 
 
 def _keys(unit: UnitSpec, rows: KeyRange, payloads: Sequence[pa.Buffer],
           n: int) -> Iterator[tuple[KeyValue, float]]:
-    """Yield about `n` keys of the unit that changes have, with the weight of each."""
+    """Yield about `n` keys of the unit's changes, with the weight of each."""
     low: Any = rows.low
     high: Any = rows.high
     definitions = {link.version: link.definition for link in unit.chain}
@@ -67,7 +67,7 @@ def _keys(unit: UnitSpec, rows: KeyRange, payloads: Sequence[pa.Buffer],
 
 
 def _part(unit: UnitSpec, low: KeyValue | None, high: KeyValue | None) -> UnitSpec:
-    """The unit in the range from `low` to before `high`."""
+    """Return the part of the unit in the range from `low` to before `high`."""
     made: dict[int, UnitSpec] = {}
     for link in unit.chain:
         search, origin = link.search, link.origin
@@ -82,7 +82,7 @@ def _part(unit: UnitSpec, low: KeyValue | None, high: KeyValue | None) -> UnitSp
 
 
 def _begins(origin: FromBase, low: Any, high: Any) -> RowOrigin:
-    """The base's files with rows in a range."""
+    """Return the origin with only the base's files that have rows in a range."""
     def has_rows(file: FileEntry) -> bool:
         first: Any = file.min_key
         last: Any = file.max_key
@@ -93,7 +93,7 @@ def _begins(origin: FromBase, low: Any, high: Any) -> RowOrigin:
 
 
 def _as_one(results: Sequence[UnitResult]) -> UnitResult:
-    """The result of a unit, given those of its parts, in the order of their keys."""
+    """Return the result of a unit, given those of its parts, in the order of their keys."""
     conflicts = [result.conflicts for result in results if result.conflicts is not None]
     files = [result.files for result in results if result.files is not None]
     return replace(

@@ -1,4 +1,4 @@
-"""Changes on their way through a shuffle, in the order of commit, for one unit (EV-MAT): a payload (packing) of
+"""The payload (packing) of a shuffle: changes for one unit, in commit order (EV-MAT), as columns
 
     kind         uint8     0 insert, 1 update, 2 delete
     position     int64     offset in the file of the rows event
@@ -7,19 +7,19 @@
     layout       int32     the columns of the after-image: a number in the header's list of layouts
     before …               the key's columns of the before-image as a snapshot has them (an integer key: one int64);
                            zero or empty in inserts
-    after …                the same of the after-image, with missing columns filled in; zero or empty in deletes
+    after …                those of the after-image, with missing columns filled in; zero or empty in deletes
 
-and images: the after-image as logged, decoded only if its row remains at the end; none in deletes. An empty image takes
-one byte, so that each has its own address.
+and images: the after-image as logged, which is decoded only if its row remains at the end; empty in deletes. An empty
+image takes one byte, so that each has its own address.
 
-Where before-images are compared with rows, images are both as they follow each other in the log, and there is
+If before-images are compared with rows, the images are both images, as they follow each other in the log, and there are
 
     before_layout, before_length    int32     the layout of the before-image, and its bytes; 0 in inserts
     after_at                        int32     where in the images the after-image begins
     before_hash, after_hash         uint32    the hashes of both images
 
 The header (JSON): id of the table's version, uri of the file, table map body (hex), layouts (present columns, those of
-them that are diffs, and whether computes_omitted), and whether before-images are there.
+them that are diffs, and computes_omitted), and whether there are before-images.
 """
 
 from __future__ import annotations
@@ -52,21 +52,21 @@ _N, _PLACE = len(_TYPES), 1
 
 
 def key_types(key: TableKey, definition: TableDefinition) -> list[pa.DataType]:
-    """The types of the key's columns of an image."""
+    """Return the types of the key's columns of an image."""
     if isinstance(key, IntKey):
         return [pa.int64()]
     return [arrow_type(definition.columns[column].type) for column in key.columns]
 
 
 def column_types(keys: list[pa.DataType], before_images: bool) -> list[pa.DataType]:
-    """The types of a payload's columns, given those of the key's columns of an image."""
+    """Return the types of a payload's columns, given those of the key's columns of an image."""
     return [*_TYPES, *keys, *keys, *(_WITNESS_TYPES if before_images else ())]
 
 
 def rows_to_send(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array], after: list[pa.Array], *,
                  before_images: bool = False) -> Rows:
-    """The changes `picks` (int64: numbers in the batch), given the columns of their keys by image row; with
-    `before_images`, these are sent, too."""
+    """Return the changes `picks` (int64: numbers in the batch) as rows to send, given the columns of their keys by
+    image row. `before_images`: send these, too."""
     kinds = batch.kinds[picks]
     inserts, deletes = kinds == INSERT, kinds == DELETE
     pointers, lengths = batch.images[picks], batch.image_lengths[picks]
@@ -91,7 +91,7 @@ def _of_images(columns: list[pa.Array], rows: np.ndarray, without: np.ndarray) -
 
 
 def _with_images(columns: list[pa.Array], pointers: np.ndarray, lengths: np.ndarray, without: np.ndarray) -> Rows:
-    """Return the rows with copies of their images, whose memory may be gone when they are sent."""
+    """Return the rows with copies of their images, whose memory may be freed before they are sent."""
     room = np.where(without, 0, np.maximum(lengths, 1)).astype(np.int64)
     ends = np.cumsum(room)
     data = np.zeros(int(ends[-1]), np.uint8)
@@ -100,13 +100,13 @@ def _with_images(columns: list[pa.Array], pointers: np.ndarray, lengths: np.ndar
 
 
 def keys_of(columns: list[pa.Array], before_images: bool) -> KeyColumns:
-    """The key's columns of both images, of a payload's columns."""
+    """Return the columns of the key of both images, among a payload's columns."""
     keys = columns[_N:len(columns) - len(_WITNESS_TYPES)] if before_images else columns[_N:]
     return keys[:len(keys) // 2], keys[len(keys) // 2:]
 
 
 def chosen_keys(columns: list[pa.Array], picks: np.ndarray, before_images: bool) -> list[pa.Array]:
-    """The key's columns of some changes (int64: their numbers), of the after-image where there is one."""
+    """Return the key's columns of some changes (int64: their numbers), from the after-image if there is one."""
     deletes = pa.array(np.asarray(columns[0])[picks] == DELETE)
     before, after = ([column.take(pa.array(picks)) for column in of_image]
                      for of_image in keys_of(columns, before_images))
@@ -114,7 +114,7 @@ def chosen_keys(columns: list[pa.Array], picks: np.ndarray, before_images: bool)
 
 
 def to_header(uri: str, body: bytes, layouts: ImageLayouts, version: int = 0, *, before_images: bool = False) -> bytes:
-    """The header of payloads of one version of a table of one file."""
+    """Return the header of payloads for one version of a table and one file."""
     return orjson.dumps({"version": version, "uri": uri, "table_map": body.hex(), "before_images": before_images,
                          "layouts": [dataclasses.astuple(layout) for layout in layouts.known]})
 
@@ -138,7 +138,7 @@ class Header:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _PayloadMemory(MappedFile):
-    """A payload's bytes, which are not a file's: its images come from other offsets of the file."""
+    """The memory of a payload. It is not that of the file: images were at other offsets there."""
 
     changes: Callable[[], Unpacked]
 
@@ -155,8 +155,7 @@ def _memory_of(uri: str, payload: pa.Buffer, changes: Callable[[], Unpacked]) ->
 
 
 def together(payloads: Iterable[pa.Buffer], rows: int) -> Iterator[tuple[bytes, list[pa.Buffer], list[int]]]:
-    """Yield payloads one after the other that have the same header, up to about `rows` rows; and how many rows they
-    have."""
+    """Yield groups of consecutive payloads with the same header, up to about `rows` rows, with their number of rows."""
     last, buffers, counts = b"", list[pa.Buffer](), list[int]()
     for payload in payloads:
         count, header = header_of(payload)
@@ -171,8 +170,8 @@ def together(payloads: Iterable[pa.Buffer], rows: int) -> Iterator[tuple[bytes, 
 
 
 class ArrivedBatch:
-    """The changes of payloads with one header as an index takes them (Changes). Their images stay where they arrived,
-    in `memory`."""
+    """The changes of payloads with one header as an index takes them (Changes). Their images stay in `memory`, where
+    they arrived."""
 
     def __init__(self, header: Header, types: list[pa.DataType], payloads: list[pa.Buffer], counts: list[int],
                  header_bytes: int, layouts: ImageLayouts):
@@ -198,6 +197,6 @@ class ArrivedBatch:
 
 
 def keyed(key: TableKey, batch: ArrivedBatch) -> KeyedChanges[Any]:
-    """Changes that arrived, of a table with one key, with their keys."""
+    """Return received changes of a table with one key, with their keys."""
     before, after = map(key.encode, batch.key_columns)
     return KeyedChanges(batch=batch, keys=ImageKeys[Any](before, after), texts=KeyTexts(key, lambda: batch.key_columns))

@@ -1,7 +1,8 @@
-"""The shuffle route without Spark: a split's changes as payloads for units, and a unit out of the payloads it is sent.
+"""The shuffle route, independent of Spark: makes payloads for units from a split's changes, and applies the payloads
+that a unit receives.
 
-What goes through is the same stream of change batches that a walk sees, cut by unit: both routes apply it with the same
-code, in log order.
+A unit receives its part of the stream of change batches that a walk sees: both routes apply it with the same code, in
+log order.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ from applier.columns.table_key import TableKey, ranges_between
 from applier.io.mapping import MappedFile, map_file
 
 HELD_BYTES = 256 << 20
-"""The most bytes of changes, over all tables, that a task holds before it sends them: the larger, the fewer
+"""The most bytes of changes, over all tables, that a task has in memory before it sends them: the larger, the fewer
 payloads."""
 PAYLOAD_BYTES = 1 << 20
-"""The most bytes of a payload, before its last row."""
+"""The most bytes of a payload before its last row."""
 Sent = tuple[np.ndarray, pa.BinaryArray]
-"""Numbers of units, and a payload for each."""
+"""The numbers of units, and a payload for each."""
 
 
 def split_payloads(task: SplitTask) -> Iterator[Sent]:
@@ -62,7 +63,7 @@ def split_payloads(task: SplitTask) -> Iterator[Sent]:
 
 def _payloads(segment: LogSegment, file: MappedFile, tables: dict[int, _SplitTable],
               outlined: SameBytes) -> Iterator[Sent]:
-    """Yield the changes of a segment when the tables hold too many; the rest stays with them."""
+    """Yield changes of a segment when the tables have too many in memory; the rest stays with the tables."""
     for table in tables.values():
         table.uri = file.uri
     reader = segment_reader(segment, file, tables)
@@ -78,7 +79,7 @@ def _sent(tables: dict[int, _SplitTable]) -> Iterator[Sent]:
 
 
 class _SplitTable:
-    """One version of a table in a part of the log: its changes, dealt out to its units."""
+    """One version of a table in a part of the log: distributes its changes to its units."""
 
     def __init__(self, units: tuple[UnitSpec, ...], ranges: list[KeyRange]):
         self._units, self._key = units, ranges[0].key
@@ -91,7 +92,7 @@ class _SplitTable:
         self.held_bytes, self.uri = 0, ""
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """Return what to read of the table's rows events."""
+        """Return which parts of the table's rows events to read."""
         self._reading = reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
@@ -114,8 +115,8 @@ class _SplitTable:
 
     def _dealt(self, batch: ChangeBatch, before: list[pa.Array],
                after: list[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
-        """Return which unit, by its number among the table's units, gets which change, in the order of the changes. A
-        change that moves a row to another unit is listed twice."""
+        """Return which unit, by its number among the table's, gets which change, in the order of the changes. A change
+        that moves a row to another unit is listed twice."""
         if len(self._units) == 1:
             return np.zeros(batch.n, np.int64), np.arange(batch.n)
         left, entered = self._unit_of(before, batch.before_rows), self._unit_of(after, batch.after_rows)
@@ -129,7 +130,7 @@ class _SplitTable:
         return unit_numbers[order], changes[order]
 
     def _unit_of(self, columns: list[pa.Array], rows: np.ndarray) -> np.ndarray:
-        """The unit of each change's key, given the keys by image row; -1 where a change has no such image."""
+        """Return the unit of each change's key, given the keys by image row; -1 if the change has no such image."""
         units: np.ndarray = np.append(self._range_of(columns), -1)[rows]
         return units
 
@@ -146,7 +147,7 @@ class _SplitTable:
 
 
 def apply_payloads(unit: UnitSpec, payloads: Iterable[pa.Buffer]) -> TaskOutcome:
-    """A unit out of the payloads that it was sent, in log order."""
+    """Apply a unit, given the payloads that it received, in log order."""
     return apply_in_parts(unit, [*payloads], _applied)
 
 
@@ -164,7 +165,7 @@ def _applied(unit: UnitSpec, payloads: Iterable[pa.Buffer]) -> TaskOutcome:
 
 
 class _ArrivingVersion:
-    """One version of a unit's table: how its payloads are applied."""
+    """Applies the payloads of one version of a unit's table."""
 
     def __init__(self, applier: UnitApplier, key: TableKey):
         spec, self._applier = applier.spec, applier

@@ -19,7 +19,7 @@ from applier.io.mapping import MappedFile, map_file
 
 
 def apply_by_walking(task: ApplyTask) -> TaskOutcome:
-    """Apply a task's units. Raises ArchiveError for damage, and where bytes are not those that were outlined."""
+    """Apply a task's units. Raises ArchiveError for damage, and if bytes differ from those that were outlined."""
     with SameBytes() as outlined:
         return _apply(task, outlined)
 
@@ -38,7 +38,7 @@ def _apply(task: ApplyTask, outlined: SameBytes) -> TaskOutcome:
 
 
 def table_walks(task: ApplyTask, events: Mapping[int, ParentEvents]) -> dict[int, TableWalk]:
-    """The ways of a task's versions through the log, by version; `events` are those of their parents."""
+    """Return the walks of a task's versions through the log, by version; `events` are those of their parents."""
     walks = dict[int, TableWalk]()
     for version, units in sorted(task.units.items()):
         walks[version] = TableWalk(units, [walks[source.unit.version] for source in units[0].sources],
@@ -47,7 +47,7 @@ def table_walks(task: ApplyTask, events: Mapping[int, ParentEvents]) -> dict[int
 
 
 def _groups(walks: Iterable[TableWalk]) -> list[ForeignKeyGroup]:
-    """The foreign-key groups of these versions."""
+    """Return the foreign-key groups of these versions."""
     groups: dict[int, list[GroupMember]] = {}
     for walk in walks:
         for unit in walk.units:
@@ -69,8 +69,8 @@ def _events_of_parents(task: ApplyTask, outlined: SameBytes) -> dict[int, Parent
 
 
 def steps(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> Iterator[LogSegment]:
-    """Have all changes in the task's log segments taken by the tables that they are of. Pauses before each segment,
-    when a version that ends there has all its changes, and within it after batches that were full."""
+    """Hand all changes in the task's log segments to their tables. Pauses before each segment, when a version that ends
+    there has all its changes, and within it after full batches."""
     groups = _groups(walks.values())
     concerned = [walk for walk in walks.values() if walk.has_events]
 

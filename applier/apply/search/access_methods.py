@@ -1,4 +1,4 @@
-"""The access methods, chosen by the plan of a unit: the only place that distinguishes them."""
+"""Makes the access method that the plan of a unit chose: the only place that distinguishes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NO_CHANGES = "changes of a version that the plan has none for"
 
 
 class BatchReader(Protocol):
-    """Reads the search keys of a table's batches. `raw_diffs` and `before_images` are its requests to the walk
+    """Reads the search keys of a table's batches. `raw_diffs` and `before_images` are requests to the walk
     (TableBinding)."""
 
     @property
@@ -34,16 +34,16 @@ class BatchReader(Protocol):
     def before_images(self) -> bool: ...
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
-        """Return what to decode of each image."""
+        """Return the columns to decode from each image."""
 
     def of_batch(self, batch: ChangeBatch) -> TakenBatch:
-        """Return a batch as the units take it."""
+        """Return a batch in the form that units take."""
 
 
 def batch_reader(search: RowSearch, definition: TableDefinition, table_map: TableMap, layouts: ImageLayouts,
                  time_zone: str) -> BatchReader:
-    """Return the reader of a table's batches; `time_zone` is that of UnitSpec. Raises ValueError for a version that the
-    log has no changes of."""
+    """Return the reader of a table's batches; `time_zone` as in UnitSpec. Raises ValueError for a version without
+    changes in the log."""
     def row_keys(rows: Stored) -> RowKeys:
         return RowKeys(RowPartEncoder(definition, by_content=rows.by_content, also=rows.also, time_zone=time_zone),
                        table_map, layouts)
@@ -62,7 +62,7 @@ def batch_reader(search: RowSearch, definition: TableDefinition, table_map: Tabl
 def unit_search(spec: UnitSpec, files: list[MappedFile],
                 gatherer: Callable[[UnitIndex[Any]], RowGatherer]) -> UnitSearch[Any]:
     """Return the access method of a unit, without rows. `files` is the memory of images so far, a list that grows;
-    `gatherer` makes the reader of the rows that an index found. Raises ValueError as `batch_reader`."""
+    `gatherer` makes the reader of the rows that an index finds. Raises ValueError as `batch_reader`."""
     match spec.search:
         case KeyRange():
             return KeySearch(spec, spec.search)

@@ -1,12 +1,12 @@
-"""The keys of a batch of changes: from the output of the decode kernel for each image to the input of an index.
+"""The keys of a batch of changes: converts the output of the decode kernel for each image to the input of an index.
 
     IntKeys     the kernel writes the key as an int64 that compares in order; the index reads its buffer (for a column
                 that is another integer type in the log, the values are converted first)
     ByteKeys    the key's columns are finished as for a snapshot and encoded (keysearch.keybytes)
 
-If columns of the key are missing in an after-image, an update takes them from the before-image (DEF-R2); in
-an insert they are the columns' defaults (DEF-R1b). A NULL in either image is converted as by a replica, since no column
-of the key can be NULL.
+If columns of the key are missing in an after-image, an update takes them from the before-image (DEF-R2), an insert
+takes the columns' defaults (DEF-R1b). A NULL in either image is converted as a replica converts it, since no column of
+the key can be NULL.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ AnyError = TypeVar("AnyError", bound=ApplierError)
 
 
 class ChangeKeys(ABC, Generic[Encoded]):
-    """Reads the keys of batches of a table with one key as they come from the log."""
+    """Reads the keys of a table with one key from batches of the log."""
 
     raw_diffs = before_images = False
-    """No key has a JSON column."""
+    """A key has no JSON column."""
 
     def __init__(self, key: TableKey, definition: TableDefinition, table_map: TableMap):
         self._definition, self._table_map = definition, table_map
         self._key_for_messages, self._defaults = key, ReplicaDefaults(definition)
 
     def of_batch(self, batch: ChangeBatch) -> KeyedChanges[Encoded]:
-        """A batch with its keys."""
+        """Return a batch with its keys."""
         return KeyedChanges(batch=batch, keys=self._image_keys(batch), texts=self.texts(batch))
 
     def texts(self, batch: ChangeBatch) -> KeyTexts:
@@ -57,24 +57,24 @@ class ChangeKeys(ABC, Generic[Encoded]):
 
     @abstractmethod
     def _image_keys(self, batch: ChangeBatch) -> ImageKeys[Encoded]:
-        """The keys of the before- and after-images."""
+        """Return the keys of the before- and after-images."""
 
     @abstractmethod
     def columns(self, batch: ChangeBatch) -> KeyColumns:
-        """The key's columns of both images."""
+        """Return the key's columns of both images."""
 
     @abstractmethod
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         """Return the columns to decode from each image for the key."""
 
     def stored_columns(self, batch: ChangeBatch) -> KeyColumns:
-        """Return the key's columns of both images as a snapshot has them, where images are decoded as it has them."""
+        """Return the key's columns of both images in the form of a snapshot, if images are decoded to that form."""
         before = [self._column(batch, c, False)[0] for c in self._key_for_messages.columns]
         columns = self._key_for_messages.columns
         return before, [self._after(batch, c, old) for c, old in zip(columns, before, strict=True)]
 
     def _after(self, batch: ChangeBatch, column: int, before: pa.Array) -> pa.Array:
-        """Return the column's values after the changes: an update keeps values that are missing in its after-image."""
+        """Return a column's values after the changes: an update keeps values that are missing in its after-image."""
         after, absent = self._column(batch, column, True)
         if absent is None:
             return after
@@ -83,7 +83,8 @@ class ChangeKeys(ABC, Generic[Encoded]):
         return pc.if_else(pa.array(absent & (old_rows >= 0)), old, after)
 
     def _column(self, batch: ChangeBatch, column: int, after: bool) -> tuple[pa.Array, Rows]:
-        """Return the values of a key column by row of the before- or after-images, and which rows do not have it."""
+        """Return the values of a key column by row of the before- or after-images, and the rows in which it is missing.
+        """
         images, n = _images(batch, after)
         table_map = self._table_map
         values = finish_column(images.columns[column].arrow(n), self._definition.columns[column],
@@ -107,17 +108,17 @@ class ChangeKeys(ABC, Generic[Encoded]):
         return with_defaults(values, defined, self._defaults, seconds, absent & (rows_before(batch) < 0))
 
     def _no_key(self, batch: ChangeBatch, column: int, absent: np.ndarray) -> None:
-        """Raise ReplayStopped for the first before-image without a column of the key: FIND searches by a key only
-        if the before-image has its columns."""
-        lacking = ReplayStopped(f"a before-image lacks column {self._definition.columns[column].name} of the key that "
-                                "rows are found by", table=self._definition.full_name, errno=KEY_NOT_FOUND,
+        """Raise ReplayStopped for the first before-image without a column of the key: a row is searched by a key only
+        if the before-image has all its columns (FIND)."""
+        lacking = ReplayStopped(f"a before-image has no column {self._definition.columns[column].name} of the key by "
+                                "which rows are found", table=self._definition.full_name, errno=KEY_NOT_FOUND,
                                 key=str(self._key_for_messages),
                                 hint="the source's table has another key; give its definition with --schema")
         raise at_change(lacking, batch, batch.before_rows, absent)
 
 
 def change_keys(key: TableKey, definition: TableDefinition, table_map: TableMap) -> IntKeys | ByteKeys:
-    """The reader of a table's keys."""
+    """Return the reader of a table's keys."""
     match key:
         case IntKey():
             return IntKeys(key, definition, table_map)
@@ -145,7 +146,7 @@ class IntKeys(ChangeKeys[np.ndarray]):
                                  table_map.metadata[column])
 
     def _keys(self, batch: ChangeBatch, after: bool) -> tuple[np.ndarray, Rows]:
-        """Return the keys by row of the before- or after-images (int64), and which rows have none."""
+        """Return the keys by row of the before- or after-images (int64), and the rows without a key."""
         column = self._key.columns[0]
         if self._converts:
             values, absent = self._column(batch, column, after)
@@ -200,21 +201,23 @@ def _images(batch: ChangeBatch, after: bool) -> tuple[ImageBuffers, int]:
 
 
 def at_change(error: AnyError, batch: Changes, rows: np.ndarray, lacking: np.ndarray) -> AnyError:
-    """Return the error with the position of the first change whose image (its row in `rows`) is `lacking`."""
+    """Return the error with the position of the first change whose image is `lacking` a value; `rows` has the rows of
+    images."""
     change = np.flatnonzero((rows >= 0) & lacking[rows])[0]
     error.at(file=batch.file.uri, position=int(batch.positions[change]))
     return error
 
 
 def times_of(batch: Changes, rows: np.ndarray, n: int) -> np.ndarray:
-    """When the events of n images were made (uint32[n], seconds since 1970), given each change's row among them."""
+    """Return when the events of n images were made (uint32[n], seconds since 1970), given each change's row among them.
+    """
     times = np.zeros(n, np.uint32)
     times[rows[rows >= 0]] = batch.times[rows >= 0]
     return times
 
 
 def rows_before(batch: DecodedChanges) -> np.ndarray:
-    """For each after-image the row of the before-image that it replaces, -1 for an insert's."""
+    """Return, for each after-image, the row of the before-image that it replaces; -1 for an insert's."""
     rows = np.full(batch.n_after, -1, np.int64)
     with_after = batch.after_rows >= 0
     rows[batch.after_rows[with_after]] = batch.before_rows[with_after]

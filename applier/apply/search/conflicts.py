@@ -1,4 +1,5 @@
-"""The conflicts that idempotent mode suppressed (APP-R7, AP-IDEM): a row for each, for the report and the list."""
+"""The conflicts that idempotent mode suppressed (APP-R7, AP-IDEM), one row per conflict, for the report and the list.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ key or of the key of the search (empty for a search by content), and the values 
 
 DUPLICATE, MISSING = "duplicate key", "row not found"
 BY_CONTENT = -1
-"""Instead of the number of a unique key: the row was searched by content."""
+"""In place of the number of a unique key: the row was searched by content."""
 _OPERATIONS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
 
 
@@ -43,16 +44,16 @@ class ConflictTexts(ABC):
 
     @abstractmethod
     def texts(self, images: np.ndarray, after: bool, unique: int) -> list[str]:
-        """Return the values of some after- or before-images in a unique key, with missing columns of an after-image
-        filled in; for BY_CONTENT the values of their first columns."""
+        """Return the values of some after- or before-images in a unique key, with missing columns of after-images
+        filled in; for BY_CONTENT, the values of their first columns."""
 
     def key_text(self, image: int, after: bool, unique: int) -> str:
-        """Return a unique key and the values of one image in it."""
+        """Return a unique key with the values of one image."""
         [values] = self.texts(np.array([image]), after, unique)
         return f"{self.key_name(unique)} ({', '.join(self.key_columns(unique))}) = {values}"
 
     def found_by(self, image: int) -> str:
-        """Return the search key of one before-image, and its values."""
+        """Return the search key of one before-image, with its values."""
         images = np.array([image])
         [unique] = self.searched_by(images).tolist()
         if unique == BY_CONTENT:
@@ -61,7 +62,8 @@ class ConflictTexts(ABC):
 
 
 def conflict_rows(table: str, batch: Changes, noted: np.ndarray, told: ConflictTexts) -> pa.Table:
-    """Conflicts of a batch (as UnitIndex.noted has them) of a table (db.table) in their order, as CONFLICTS says."""
+    """Return the conflicts of a batch of a table (db.table), given as in UnitIndex.noted, in order, in the form of
+    CONFLICTS."""
     changes, uniques = noted[:, 0], noted[:, 1].copy()
     missing = uniques == ROW_GONE
     images = np.where(missing, batch.before_rows[changes], batch.after_rows[changes])

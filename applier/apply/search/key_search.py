@@ -1,4 +1,4 @@
-"""Rows found by one key, in one key range of the table."""
+"""Finds rows by one key, in one key range of the table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from applier.columns.generated_columns import computed_of_images
 from keysearch.numba_private import Kernel
 
 _INDEXES: dict[str, Callable[..., KeyIndex[Any]]] = {"int": IntIndex, "bytes": ByteIndex}
-"""By the form of the key."""
+"""The index by the form of the key."""
 
 
 class KeySearch(IndexSearch[KeyedChanges[Any]]):
@@ -60,7 +60,7 @@ class KeySearch(IndexSearch[KeyedChanges[Any]]):
         self._seed(rows, np.arange(rows.num_rows))
 
     def _seed(self, rows: pa.Table, pointers: np.ndarray) -> None:
-        """Put in rows that pointers (int64[n]) lead to."""
+        """Insert the rows to which pointers (int64[n]) lead."""
         self.index.seed(self._key.of_rows(rows, self._table), pointers)
 
     def add(self, rows: pa.Table, first: int) -> None:

@@ -1,4 +1,4 @@
-"""A batch of changes with its keys, as input for an index by one key, and these keys as text."""
+"""A batch of changes with its keys, as the input of an index by one key, and these keys as text."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Finds the rows of a table without any unique key if images have all columns: as a multiset of images.
+"""Finds the rows of a table without unique keys, if images have all columns, as a multiset of images.
 
-Equal bytes are equal rows, so nothing is decoded before the end. Rows that are in no image yet, those of the base, are
-in a row store, by their values; each leaves it for the multiset with the first before-image that it equals. An image
-whose row is in neither may still stand for one, because a value can have several forms. Then all rows go to the
-store, which compares values, and the unit continues with it: it reports missing rows, and handles idempotent mode.
+Equal bytes mean equal rows, so no image is decoded before the end. Rows of the base, which have no image yet, are in a
+row store, by their values; each moves to the multiset at the first before-image that equals it. An image that finds no
+row in either may still stand for one, because a value can have several forms. Then all rows move to the store, which
+compares values, and the unit continues with it: it reports missing rows, and handles idempotent mode.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ImageChanges:
 
 class WholeImages:
     """The counterpart of `change_keys` for tables whose rows are found by whole images: the walk decodes no columns.
-    `keys` reads the values of images that are decoded after all."""
+    `keys` reads the values of images that must be decoded after all."""
 
     raw_diffs = before_images = True
 
@@ -58,8 +58,8 @@ class WholeImages:
 
 
 class MultisetSearch(UnitSearch[ImageChanges]):
-    """The access method by whole images, as long as bytes are sufficient. `files` is the memory of images so far, a
-    list that grows; `gatherer` makes the reader of the rows that an index found."""
+    """The access method by whole images, while comparing bytes is sufficient. `files` is the memory of images so far, a
+    list that grows; `gatherer` makes the reader of the rows that an index finds."""
 
     index: RowMultiset | RowStore
 
@@ -91,22 +91,22 @@ class MultisetSearch(UnitSearch[ImageChanges]):
 
     def _apply_images(self, batch: ChangeBatch, layouts: ImageLayouts, reader: RowKeys,
                       decoder: ImageDecoder) -> Conflict | None:
-        """Apply a batch by the bytes of its images. The rows of the base that they equal come first: of rows that are
-        alike a server finds the first one, and those of the base are before all others."""
+        """Apply a batch by the bytes of its images. Rows of the base that equal images are moved to the multiset first:
+        of equal rows a server finds the first one, and rows of the base precede all others."""
         self._images.prepare(batch, layouts)
         if self._store.index.live:
             self._bring(batch, np.flatnonzero(batch.before_images >= 0), reader, decoder)
         return self._images.run(batch)
 
     def _bring(self, batch: ChangeBatch, changes: np.ndarray, reader: RowKeys, decoder: ImageDecoder) -> None:
-        """Have rows of the base, as many as there are, that equal the before-images of these changes, as images."""
+        """Move the rows of the base that equal the before-images of these changes to the multiset."""
         for numbers, buffers in decoder.befores(batch, changes):
             orders = self._store.index.take(self._search, reader.of_whole_images(buffers, len(numbers)), len(numbers))
             numbers, orders = numbers[orders >= 0], orders[orders >= 0]
             self._images.add(batch.before_images[numbers], batch.before_lengths[numbers], orders)
 
     def _switch_to_value_comparison(self) -> None:
-        """Have all rows in the store."""
+        """Move all rows to the store."""
         store, (pointers, orders), start = self._store.index, self._images.rows(), 0
         for rows in self._gatherer(self._images).batches(pointers):
             part = slice(start, start + rows.num_rows)
@@ -131,7 +131,7 @@ class MultisetSearch(UnitSearch[ImageChanges]):
         raise ValueError("rows of the base become images here, which is no step: a row store traces them")
 
     def compare_images(self, witness: ImageWitness) -> None:
-        """Nothing: all that an image has is compared when its row is searched."""
+        """Do nothing: the search of a row compares the whole image."""
 
     @property
     def agreed_by_search(self) -> int:

@@ -1,8 +1,8 @@
-"""By which parts of its rows a table is searched, and how a before-image finds its row (FIND).
+"""The parts of its rows by which a table is searched, and how a before-image finds its row (FIND).
 
-A part is the portion of a column that a row store keeps: the whole value, or the prefix that a key compares. A table
-whose before-images always have a unique key keeps only its keys' parts. If rows are found by content (by a key that is
-not unique, or by a scan), every stored column is one.
+A part is the portion of a column that a row store keeps: the whole value, or the prefix that a key compares. If a
+table's before-images always have a unique key, only the parts of its keys are kept. If rows are found by content (by a
+key that is not unique, or by a scan), every stored column is a part.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from keysearch.choose import AccessPath, ColumnInfo, KeyInfo, choose_access_path
 
 @dataclasses.dataclass(frozen=True)
 class UniqueKey:
-    """A primary or unique key: its name, and which parts it is over."""
+    """A primary or unique key: its name and its parts."""
 
     name: str
     parts: tuple[int, ...]
 
 
 class RowAccess:
-    """The parts of one table's rows, and its keys over them. by_content: rows may have to be found by content.
-    also: further parts."""
+    """The parts of a table's rows, and its keys over them. by_content: rows may have to be found by content. also:
+    further parts."""
 
     def __init__(self, definition: TableDefinition, *, by_content: bool, also: tuple[RowPart, ...] = ()):
         self.definition, self.by_content = definition, by_content
@@ -47,7 +47,7 @@ class RowAccess:
 
     @cached_property
     def stored(self) -> tuple[int, ...]:
-        """Numbers of the columns that a snapshot has."""
+        """The numbers of the columns that a snapshot has."""
         return tuple(c for c, column in enumerate(self.definition.columns) if column.generated != "virtual")
 
     @cached_property
@@ -61,7 +61,8 @@ class RowAccess:
             for part in key.parts), key.visible) for key in self.definition.row_keys]
 
     def _unique_keys(self) -> list[KeyInfo]:
-        """Those that can be compared, those over VIRTUAL columns last: they find and order no rows."""
+        """The unique keys that can be compared. Keys over VIRTUAL columns come last, since they neither find nor order
+        rows."""
         compared = [why_not_compared(key, self.definition) is None for key in self.definition.row_keys]
         keys = [key for key, is_compared in zip(self._keys, compared, strict=True)
                 if is_compared and key.kind in ("primary", "unique")]
@@ -84,8 +85,8 @@ class RowAccess:
         return self.parts.index(part)
 
     def unique_for(self, present: frozenset[int]) -> int | None:
-        """The number of the unique key by which before-images that have these columns find the row, whatever else they
-        hold; None where no key does (FIND, IDX-R1 to R4)."""
+        """Return the number of the unique key by which before-images with these columns always find the row; None if
+        there is none (FIND, IDX-R1 to R4)."""
         choice = self._choice(present)
         names = [key.name for key in self.unique]
         return names.index(choice.name) if choice.is_exact else None
@@ -95,7 +96,7 @@ class RowAccess:
         return choose_access_path(self._columns, keys, set(present), self.definition.flavour)
 
     def search(self, present: frozenset[int]) -> Search:
-        """How a row is found by a before-image that has these columns."""
+        """Return how a before-image with these columns finds its row."""
         unique, kind = self.unique_for(present), self._choice(present).kind
         if unique is not None:
             return Search(unique=unique, kind=kind)
@@ -105,17 +106,17 @@ class RowAccess:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The parts of the key that the snapshot's files are sorted by; none for a table without one."""
+        """The parts of the key by which the snapshot's files are sorted; none for a table without a key."""
         key = table_key(self.definition)
         return next(unique.parts for unique in self.unique if unique.name == key.choice.name) if key else ()
 
     def whole(self, columns: tuple[int, ...]) -> tuple[int, ...]:
-        """The parts that these columns are as a whole."""
+        """Return the parts that are these whole columns."""
         return tuple(self.parts.index(content_part(column, self.definition)) for column in columns)
 
     @cached_property
     def _made_of(self) -> set[int]:
-        """Return the numbers of the source columns of generated columns in unique keys."""
+        """The numbers of the source columns of generated columns in unique keys."""
         found: set[int] = set()
         more = set(self.generated)
         while more:
@@ -126,7 +127,7 @@ class RowAccess:
 
     @cached_property
     def generated(self) -> dict[int, str]:
-        """Generated columns of unique keys, by number, and the keys' names."""
+        """The generated columns of unique keys, by number, with the keys' names."""
         found: dict[int, list[str]] = {}
         for key in self.unique:
             for column in {self.parts[part].column for part in key.parts}:
@@ -140,8 +141,8 @@ class RowAccess:
         return tuple(sorted(self._made_of & set(self.stored)))
 
     def searches(self, batch: DecodedChanges, logged: int) -> tuple[np.ndarray, list[Search]]:
-        """Return how the rows of a batch's before-images are found: (int64 by row of the before-images, the searches
-        that it numbers). logged: how many columns the log's images may have."""
+        """Return how the rows of a batch's before-images are found: (the number of a search, int64 by row of the
+        before-images; the searches). logged: how many columns the log's images may have."""
         here = [column for column in self.stored if column < logged and column in batch.before.columns]
         absent = {column: flags.to_numpy(zero_copy_only=False) for column in here
                   if (flags := batch.before.columns[column].absent_rows(batch.n_before)) is not None}
@@ -154,8 +155,8 @@ class RowAccess:
 
     def _exact_where_not_null(self, batch: DecodedChanges, access_paths: np.ndarray,
                  kinds: list[frozenset[int]]) -> tuple[np.ndarray, list[Search]]:
-        """The same as `searches`, given the columns of each kind of before-image: those without a NULL in a key that
-        identifies the row are then searched by that key alone."""
+        """Refine `searches`, given the columns of each kind of before-image: images without a NULL in a unique key are
+        searched by that key alone."""
         found = [self.search(present) for present in kinds]
         for way, present in enumerate(kinds):
             choice = self._choice(present)

@@ -1,4 +1,4 @@
-"""The changes of a batch as input for a row store: parts of both images, and how each row is found."""
+"""Prepares the changes of a batch for a row store: parts of both images, and how each row is found."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from applier.columns.values import finish_column
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StoredChanges:
-    """Changes of a table with a row store: the parts of both images, by which of `searches` (int64, by row of the
-    before-images) each row is found, the values that after-images await from the rows that are found (None: none), and
-    the searched keys, for people."""
+    """Changes of a table with a row store: the parts of both images; by which of `searches` each row is found (int64,
+    by row of the before-images); the values that after-images await from the rows found (None: none); and the searched
+    keys, for messages."""
 
     batch: DecodedChanges
     before: list[EncodedRowPart]
@@ -48,7 +48,7 @@ class RowKeys:
         return self._parts.wanted(plans)
 
     def of_batch(self, batch: DecodedChanges) -> StoredChanges:
-        """A batch as a row store takes it."""
+        """Return a batch in the form that a row store takes."""
         before = self._parts.of_images(batch.before, batch.n_before, self._table_map,
                                         lambda: times_of(batch, batch.before_rows, batch.n_before))
         after, awaited = self._parts.of_after_images(
@@ -60,30 +60,30 @@ class RowKeys:
                              awaited=awaited, texts=RowTexts(self._parts, self._table_map, batch))
 
     def _computes_omitted(self, batch: DecodedChanges) -> np.ndarray:
-        """Which after-images (bool[n_after]) have a layout with computes_omitted."""
+        """Return which after-images have a layout with computes_omitted: bool[n_after]."""
         flags, there = np.array([layout.computes_omitted for layout in self._layouts.known]), batch.after_rows >= 0
         found = np.zeros(batch.n_after, np.bool_)
         found[batch.after_rows[there]] = flags[layouts_of(batch.images)[there]]
         return found
 
     def of_whole_images(self, images: ImageBuffers, rows: int) -> list[EncodedRowPart]:
-        """Return the parts of the first `rows` of whole images."""
+        """Return the parts of the first `rows` whole images."""
         return self._parts.of_images(images, rows, self._table_map, lambda: np.zeros(rows, np.uint32))
 
     def before_values(self, batch: DecodedChanges, column: int) -> pa.Array:
-        """The values of a column in the before-images."""
+        """Return the values of a column in the before-images."""
         return self._parts.values(batch.before, column, batch.n_before, self._table_map,
                                    lambda: times_of(batch, batch.before_rows, batch.n_before))
 
     def after_values(self, batch: DecodedChanges, column: int) -> pa.Array:
-        """The values of a column in the after-images."""
+        """Return the values of a column in the after-images."""
         return self._parts.values(batch.after, column, batch.n_after, self._table_map,
                                    lambda: times_of(batch, batch.after_rows, batch.n_after))
 
     def _documents(self, batch: DecodedChanges) -> dict[int, pa.Array]:
-        """The values of JSON columns with diffs, by row of the after-images: the before-image's document after the
-        diffs. Rows are found by their documents only if before-images have them: UNKNOWN_DOCUMENT is never searched
-        for."""
+        """Return the values of JSON columns with diffs, by row of the after-images: the before-image's document after
+        the diffs. Rows are found by their documents only if before-images have them, so UNKNOWN_DOCUMENT is never
+        searched."""
         numbers, found = layouts_of(batch.images), {}
         present = np.unique(numbers[batch.after_rows >= 0])
         for column in sorted({c for number in present for c in self._layouts.known[number].diffs}):

@@ -1,7 +1,7 @@
-"""Encodes the parts that a row store keeps of each row (row_access), from a batch's images and a base's rows.
+"""Encodes the parts of rows that a row store keeps (row_access), from a batch's images and a base's rows.
 
-A part is a column's value as bytes that are equal if the values are (keysearch.keybytes, after a byte for
-NULL or not), or for a part of a unique key the bytes that the key compares: the first characters of a column, by its
+A part is a column's value as bytes that are equal if the values are (keysearch.keybytes, after a byte that says whether
+it is NULL). For a part of a unique key, it is the bytes that the key compares: the first characters of a column, by its
 collation. Before-images compare byte for byte.
 """
 
@@ -32,7 +32,7 @@ from keysearch.keybytes import KeyBytes, encode_keys
 
 
 class RowPartEncoder(RowAccess):
-    """Encodes the parts of one table's rows."""
+    """Encodes the parts of a table's rows."""
 
     def __init__(self, definition: TableDefinition, *, by_content: bool, also: tuple[RowPart, ...] = (),
                  time_zone: str = SYSTEM):
@@ -46,9 +46,9 @@ class RowPartEncoder(RowAccess):
 
     def of_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
                   inserted: np.ndarray | None = None) -> list[EncodedRowPart]:
-        """Return the parts of the first `rows` images of a batch. A column that an insert's image does not have gets
-        its default (DEF-R1a, b); `inserted` (bool[rows]; None: none is) marks these images. Columns that the log does
-        not have are missing in all."""
+        """Return the parts of the first `rows` images of a batch. A column that is missing in an insert's image gets
+        its default (DEF-R1a, b); `inserted` (bool[rows]; None: no image) marks inserts. Columns that the log does not
+        have are missing in all images."""
         finished = self._all_finished(images, rows, table_map, seconds, {})
         return self._inputs(finished, rows, seconds, inserted)
 
@@ -57,10 +57,10 @@ class RowPartEncoder(RowAccess):
                         documents: dict[int, pa.Array],
                         located: Callable[[SchemaError, np.ndarray], SchemaError],
                         ) -> tuple[list[EncodedRowPart], AwaitedImages | None]:
-        """The parts of the first `rows` after-images of a batch, and the values that some await from the rows that are
+        """Return the parts of the first `rows` after-images of a batch, and the values that some await from the rows
         found. `computes_omitted` (bool[rows]) marks images whose missing generated columns a replica computes;
         `takes_generated` says whether a generated column takes the image's value. `documents` has the values of JSON
-        columns with diffs. `located` gives an error about some images (bool[rows]) its position."""
+        columns with diffs. `located` adds the position to an error in some images (bool[rows])."""
         finished = self._all_finished(images, rows, table_map, seconds, documents)
         made: dict[int, Completed] = {}
         after = AfterImages(self.definition, self._defaults, inserted, computes_omitted, takes_generated, seconds,
@@ -87,7 +87,7 @@ class RowPartEncoder(RowAccess):
                 for part in self.parts]
 
     def made_input(self, part: RowPart, made: Completed) -> EncodedRowPart:
-        """A part of a generated column."""
+        """Return the input for a part of a generated column."""
         return EncodedRowPart(self.encoded(part, made.values), made.left if made.left.any() else None)
 
     def null(self, part: RowPart) -> bytes:
@@ -95,7 +95,7 @@ class RowPartEncoder(RowAccess):
         return self.encoded(part, pa.nulls(1, arrow_type(self.definition.columns[part.column].type)))[0]
 
     def values(self, images: ImageBuffers, column: int, rows: int, table_map: TableMap, seconds: Seconds) -> pa.Array:
-        """The values of a column in the first `rows` images of a batch."""
+        """Return the values of a column in the first `rows` images of a batch."""
         return self._finished(images, column, rows, table_map, seconds, None)[0]
 
     def _finished(self, images: ImageBuffers, column: int, rows: int, table_map: TableMap, seconds: Seconds,
@@ -123,14 +123,14 @@ class RowPartEncoder(RowAccess):
         return EncodedRowPart(keys, absent, self.encoded(part, pa.repeat(default, 1))[0])
 
     def _default(self, column: Column, logged: bool, seconds: Seconds) -> pa.Array | pa.Scalar:
-        """Return the value that inserts have for a column that is missing in their images; `logged`: the log has the
-        column. No key needs it for a generated column."""
+        """Return the value of inserts for a column that is missing in their images; `logged`: the log has the column.
+        No key needs it for a generated column."""
         if column.generated or (not logged and column.auto_increment):
             return pa.scalar(None, arrow_type(column.type))  # no unique key compares it: each row gets one of its own
         return self._defaults.left_out(column, seconds)
 
     def encoded(self, part: RowPart, values: pa.Array | pa.ChunkedArray) -> KeyBytes:
-        """Values of a part's column as the part's bytes."""
+        """Encode values of a part's column as the part's bytes."""
         if pa.types.is_list(values.type):  # VECTOR: by its numbers' bytes
             values = _vector_bytes(values)
         if part.by_bits and pa.types.is_floating(values.type):
@@ -144,13 +144,13 @@ class RowPartEncoder(RowAccess):
         return encode_keys([values], [True])
 
     def of_rows(self, rows: pa.Table) -> list[KeyBytes]:
-        """The parts of a base's rows."""
+        """Return the parts of a base's rows."""
         virtual = {column: self._virtual(column, rows) for column in self.generated if column not in self.stored}
         return [self.encoded(part, virtual[part.column] if part.column in virtual else
                              rows.column(self.definition.columns[part.column].name)) for part in self.parts]
 
     def _virtual(self, column: int, rows: pa.Table) -> pa.Array | pa.ChunkedArray:
-        """A VIRTUAL column of a base's rows, which do not have it."""
+        """Compute a VIRTUAL column of a base's rows, which do not have it."""
         try:
             return generated_column(self.definition.columns[column], self.definition, rows.column, rows.num_rows,
                                     time_zone=self._defaults.time_zone)
@@ -159,7 +159,8 @@ class RowPartEncoder(RowAccess):
 
 class AwaitedImages:
     """The values that after-images of a batch need from the rows that they find (row_store.AwaitedValues): generated
-    columns that depend on columns of images and of rows. `made` and `inputs` are those known without the rows."""
+    columns that depend on columns of both images and rows. `made` and `inputs` are the values and inputs that are known
+    without the rows."""
 
     def __init__(self, parts: RowPartEncoder, after: AfterImages, made: dict[int, Completed],
                  inputs: list[EncodedRowPart]):
@@ -188,7 +189,7 @@ class AwaitedImages:
 
 
 def _vector_bytes(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Each list of floats as the bytes of its items."""
+    """Return each list of floats as the bytes of its items."""
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     offsets = (values.offsets.to_numpy().astype(np.int64) * 4).astype(np.int32)
     items = pa.py_buffer(np.ascontiguousarray(values.values.to_numpy(zero_copy_only=False), np.float32))

@@ -1,4 +1,4 @@
-"""The searched and stored values of a row store's changes, as text."""
+"""The searched and stored values of a row store's changes as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from applier.columns.values import finish_column
 from applier.mysql.values.zero_dates import to_python
 
 _MOST_VALUES = 8
-"""The most columns of a row without a key to show in an error."""
+"""The most columns to show in an error of a row without a key."""
 _NOTHING = "its image has no column that is compared"
 
 

@@ -1,4 +1,4 @@
-"""Rows found by any key, or by content, in a row store."""
+"""Finds rows by any key, or by content, in a row store."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from applier.columns.generated_columns import computed_of_images
 
 
 class StoreSearch(IndexSearch[StoredChanges]):
-    """The access method by several keys, or by content. Rows of a table without a key are written in the order in which
-    they came. `gatherer` makes the reader of the rows that an index found."""
+    """The access method by several keys, or by content. Rows of a table without a key are written in the order of
+    arrival. `gatherer` makes the reader of the rows that an index finds."""
 
     index: RowStore
 
@@ -62,8 +62,8 @@ class StoreSearch(IndexSearch[StoredChanges]):
         self.index.seed(rows.num_rows, self.parts.of_rows(rows))
 
     def order_by_arrival(self, before: int) -> None:
-        """The table's own order, from part number `before` of the primary key on, is that in which rows come, since
-        that part is a number that each gets then."""
+        """Set the table's order: by the parts of the primary key before number `before`, then by arrival, since that
+        part is a number that each row gets at its arrival."""
         self._order = self.parts.unique[0].parts[:before]
         self.index.rank_by_arrival(self._order)
 

@@ -17,7 +17,7 @@ from applier.binlog.rows.changes import Changes, ImageLayouts
 
 
 class TakenBatch(Protocol):
-    """A batch as input for a search: KeyedChanges, StoredChanges or ImageChanges."""
+    """A batch as the input of a search: KeyedChanges, StoredChanges or ImageChanges."""
 
     @property
     def batch(self) -> Changes: ...
@@ -36,7 +36,7 @@ WithTexts = TypeVar("WithTexts", bound=TakenWithTexts)
 
 class UnitSearch(ABC, Generic[Taken]):
     """The access method of a unit: by a key, by content, or as a multiset of images. It fills an index, applies changes
-    to it, reports refused changes, and gives the rows. `index` holds the current rows."""
+    to it, reports refused changes, and returns the rows. `index` has the current rows."""
 
     index: UnitIndex[Any]
 
@@ -49,16 +49,17 @@ class UnitSearch(ABC, Generic[Taken]):
         return 0
 
     def trace(self) -> None:
-        """Keep the steps that rows take from here on."""
+        """Keep the steps of rows from now on."""
         self.index.trace()
 
     def compare_images(self, witness: ImageWitness) -> None:
-        """Have `witness` compare before-images with the rows that they find. To be called before any row comes."""
+        """Have `witness` compare before-images with the rows that they find. To be called before any row is inserted.
+        """
         self.index.compare_images(witness)
 
     def are_here(self, changes: Taken, numbers: np.ndarray) -> np.ndarray:
-        """Return which of these changes (int64[n], their numbers in the batch) have an after-image that is a row of the
-        unit: bool[n]. All units of a table may see all of its changes."""
+        """Return which of these changes (int64[n], numbers in the batch) have an after-image that is a row of the unit:
+        bool[n]. All units of a table may see all of its changes."""
         return np.ones(len(numbers), np.bool_)
 
     @property
@@ -73,15 +74,15 @@ class UnitSearch(ABC, Generic[Taken]):
 
     @abstractmethod
     def suppressed_conflicts(self, table: str, changes: Taken) -> list[pa.Table]:
-        """Return the conflicts of the last batch of a table (db.table) that were suppressed, as conflicts.CONFLICTS."""
+        """Return the suppressed conflicts of the last batch of a table (db.table), in the form of conflicts.CONFLICTS.
+        """
 
     @abstractmethod
     def seed(self, rows: pa.Table) -> None:
         """Add the rows from before the first change."""
 
     def add(self, rows: pa.Table, first: int) -> None:
-        """Put in more rows that were there before the first change, numbered from `first` on, whose keys no change was
-        about."""
+        """Add more rows from before the first change, numbered from `first` on, whose keys no change had."""
         raise NotImplementedError
 
     @abstractmethod
@@ -90,7 +91,7 @@ class UnitSearch(ABC, Generic[Taken]):
 
 
 class IndexSearch(UnitSearch[WithTexts], Generic[WithTexts]):
-    """An access method whose rows are in one index all the time."""
+    """An access method with all rows in one index."""
 
     def apply(self, changes: WithTexts, layouts: ImageLayouts) -> Conflict | None:
         self.prepare(changes, layouts)
@@ -98,7 +99,7 @@ class IndexSearch(UnitSearch[WithTexts], Generic[WithTexts]):
 
     @abstractmethod
     def prepare(self, changes: WithTexts, layouts: ImageLayouts) -> None:
-        """Give the index a batch, for kernels to apply."""
+        """Prepare the index for a batch, which kernels then apply."""
 
     def finish_batch(self, changes: WithTexts, conflict: Conflict | None) -> Conflict | None:
         """Record the result of a batch that kernels applied. Return the conflict with its key for messages."""

@@ -1,5 +1,4 @@
-"""Two columns of values compared one by one, and the differences by column: counted, and the first one in the log kept.
-"""
+"""Compares two columns value by value. Differences are counted by column, and the first one in the log is kept."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ _SHOWN = 80
 
 @dataclass(frozen=True)
 class LoggedImages:
-    """Images of a file's events, by number: `positions` has the offsets of the events, `rows` the rows in them."""
+    """Images of a file's events, by number: `positions` are the offsets of the events, `rows` the rows in them."""
 
     uri: str
     positions: np.ndarray
@@ -30,7 +29,8 @@ class LoggedImages:
 
 
 class Differences:
-    """The differences of one table's columns from the log's. `computed`: the other values are those of expressions."""
+    """The differences between the log's values and a table's, by column. `computed`: the table's values are those of
+    expressions."""
 
     def __init__(self, definition: TableDefinition, *, computed: bool = False) -> None:
         self._table, self._computed = definition.full_name, computed
@@ -43,13 +43,14 @@ class Differences:
 
     @property
     def key_columns(self) -> Sequence[str]:
-        """The columns that a message names a row by."""
+        """The columns by which a message names a row."""
         return () if self._key is None else self._key.names
 
     def add(self, images: LoggedImages, numbers: np.ndarray, column: str, logged: pa.ChunkedArray,
             held: pa.ChunkedArray, rows: pa.Table) -> np.ndarray | None:
-        """Compare a column of some images (int64[n], their numbers, ascending) as logged and as replayed; return which
-        values differ, None if none does. `rows` has the columns of the key, unless an image does not have one."""
+        """Compare a column of some images (int64[n], numbers, ascending) as logged and as replayed. Returns which
+        values differ; None if none does. `rows` has the columns of the key, unless an image does not have one of them.
+        """
         differing = differing_values(logged, held)
         if differing is None:
             return None
@@ -74,7 +75,7 @@ class Differences:
 
 
 def differing_values(logged: pa.ChunkedArray, held: pa.ChunkedArray) -> np.ndarray | None:
-    """Which values are not the same, NULL like NULL; None if all are."""
+    """Return which values differ, where NULL equals NULL; None if none does."""
     if logged.equals(held):
         return None
     logged, held = logged.combine_chunks(), held.combine_chunks()

@@ -1,7 +1,7 @@
-"""Generated columns of after-images as witnesses of the expressions' evaluation: the image's value against ours.
+"""Generated columns of after-images as a check of the evaluation of expressions: compares the image's value with ours.
 
-The comparison is bounded, because evaluation may take longer than all other work on a row: the first images that
-a unit sees, and one in many of the rest.
+The number of comparisons is bounded, because evaluation may take longer than all other work on a row: the first images
+of a unit are compared, and one in many of the rest.
 """
 
 from __future__ import annotations
@@ -22,22 +22,23 @@ from applier.columns.generated_columns import generated_column, is_computable, s
 from applier.columns.values import finish_column
 from applier.errors import ApplierError
 from applier.io.mapping import MappedFile
+from applier.mysql.values import zero_dates
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column
 from applier.sql.evaluator import depends_on_escapes, depends_on_language
 
 AreHere = Callable[[np.ndarray], np.ndarray]
-"""Returns which changes of a batch, by their numbers, have an after-image that is a row of the unit."""
+"""Returns which changes of a batch, given by number, have an after-image that is a row of the unit."""
 _UNTOLD = ("TIME_TRUNCATE_FRACTIONAL", "TIME_ROUND_FRACTIONAL", "PAD_CHAR_TO_FULL_LENGTH")
-"""Session modes that change the value of an expression, and that an image does not show."""
+"""Session modes that change the value of an expression, and that the log does not show."""
 _FIRST, _ONE_IN = 1 << 10, 1 << 7
-"""The first images that a unit sees are compared, and one of how many later ones."""
+"""How many of a unit's first images are compared, and one in how many later ones."""
 
 
 class GeneratedWitness:
-    """The witness of one unit's generated columns: those in the log that can be computed from stored columns. `files`
-    has the memory of images, as UnitMemory has it. MariaDB's images may have a VIRTUAL column as of a value that IGNORE
-    had yet to convert (seen on 10.11)."""
+    """The witness of a unit's generated columns: those in the log that can be computed from stored columns. `files` is
+    the memory of images, as in UnitMemory. In MariaDB's images, a VIRTUAL column may be computed from a value before
+    IGNORE converted it (seen on 10.11)."""
 
     def __init__(self, definition: TableDefinition, files: list[MappedFile]) -> None:
         self._definition, self._files = definition, files
@@ -53,12 +54,12 @@ class GeneratedWitness:
 
     @property
     def has_columns(self) -> bool:
-        """True if a column can be compared at all."""
+        """True if there are columns that can be compared."""
         return bool(self._made_of)
 
     def take(self, batch: Changes, are_here: AreHere) -> None:
-        """Keep after-images of a batch to be compared, of those that it sees: units that see the same ones choose the
-        same, and each keeps its own."""
+        """Choose after-images of a batch to be compared. Units that see the same batch choose the same images, and each
+        keeps those of its own rows."""
         there = np.flatnonzero(batch.images >= 0)
         order = np.arange(self._seen, self._seen + len(there))
         self._seen += len(there)
@@ -69,7 +70,7 @@ class GeneratedWitness:
                                   batch.images[chosen]))
 
     def compare(self, reading: TableReading) -> None:
-        """Compare all images that wait."""
+        """Compare all waiting images."""
         waiting, self._waiting = self._waiting, []
         for uri, batches in groupby(waiting, key=lambda waiting: waiting[0].uri):
             parts = [*batches]
@@ -86,7 +87,7 @@ class GeneratedWitness:
 
     def _compare(self, images: LoggedImages, pointers: np.ndarray, which: np.ndarray, columns: list[int],
                  present: set[int], reading: TableReading) -> None:
-        """Compare columns in the images `which` (int64[n]), whose layout has them and their sources."""
+        """Compare columns in the images `which` (int64[n]), whose layout has these columns and their sources."""
         definition, table_map = self._definition, reading.table_map
         wanted = present.intersection(*[{*columns, *(number for column in columns for number in self._made_of[column]),
                                          *map(definition.column_index, self.differences.key_columns)}])
@@ -110,6 +111,7 @@ class GeneratedWitness:
             except ApplierError:
                 continue  # for some values the server's result is unknown
             computed = pa.chunked_array([computed]) if isinstance(computed, pa.Array) else computed
+            computed = _as_other_modes(computed, rows.column(column.name))
             for mode in _UNTOLD:
                 if differing_values(rows.column(column.name), computed) is not None:
                     computed = self._in_mode(mode, column, computed, rows)
@@ -118,10 +120,18 @@ class GeneratedWitness:
             self.agreed += len(which) - (0 if differing is None else int(differing.sum()))
 
     def _in_mode(self, mode: str, column: Column, computed: pa.ChunkedArray, rows: pa.Table) -> pa.ChunkedArray:
-        """The values, with those of a session's mode where the log has these."""
+        """Return the values; where the log has the value of a session mode, that value."""
         try:
             made = generated_column(column, self._definition, rows.column, len(rows), sql_mode=mode)
         except ApplierError:
             return computed
         logged = rows.column(column.name)
         return pc.if_else(pc.equal(logged, made).fill_null(False), logged, computed)
+
+
+def _as_other_modes(computed: pa.ChunkedArray, logged: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values, with NULL for dates with a zero in them where the log has NULL: the session's sql_mode decides."""
+    if not zero_dates.has_any(computed):
+        return computed
+    is_none = pc.and_(pa.array(zero_dates.which(computed.combine_chunks())), logged.combine_chunks().is_null())
+    return pa.chunked_array([pc.if_else(is_none, pa.scalar(None, computed.type), computed.combine_chunks())])

@@ -18,7 +18,8 @@ from applier.schema.definition import TableDefinition
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class TableReading:
-    """A version as a table map describes it: how each of the log's columns is read, and the layouts of its images."""
+    """A version of a table as a table map describes it: how each column of the log is read, and the layouts of images.
+    """
 
     definition: TableDefinition
     table_map: TableMap
@@ -26,8 +27,8 @@ class TableReading:
     layouts: ImageLayouts
 
     def drop_no_op_updates(self, batch: ChangeBatch) -> None:
-        """Drop updates that assign columns only which the table does not have: a MySQL replica does not look for their
-        rows, so that none is missing (seen on 9.7; MariaDB's does)."""
+        """Drop updates that assign only columns that the table does not have: a MySQL replica does not search their
+        rows, so they cannot be missing (seen on 9.7). MariaDB's replica does."""
         columns = len(self.definition.columns)
         if self.definition.flavour == "mariadb" or len(self.table_map.types) <= columns:
             return
@@ -39,7 +40,8 @@ class TableReading:
 
 
 class LoggedTable:
-    """A version of a table in the log: the same for all its table maps, or the replay stops (1677)."""
+    """A version of a table in the log. All its table maps must describe the same layout, or else the replay stops
+    (1677)."""
 
     def __init__(self, definition: TableDefinition, allowed: TypeConversions = NONE_ALLOWED,
                  same_columns: bool = True):
@@ -48,12 +50,12 @@ class LoggedTable:
 
     @property
     def _takes_generated(self) -> bool:
-        """True if a generated column has the value that an image has of it: it is the source's column. In a table that
-        was given, it may be another one, which a MySQL replica computes whatever the image has."""
+        """True if a generated column takes the value in an image: it is the source's column. In a definition that the
+        user gave, it may be a different column, which a MySQL replica computes whatever the image has."""
         return self._same_columns or self.definition.flavour == "mariadb"
 
     def bind_table_map(self, table_map: TableMap) -> TableReading:
-        """How rows are read after a table map, which is compared with the definition (AP-POS)."""
+        """Return how rows are read after a table map, which is compared with the definition (AP-POS)."""
         if stopped := definition_check(table_map, self.definition, self._allowed, same_columns=self._same_columns):
             raise stopped
         plans = logged_columns(table_map, self.definition, self._allowed)
@@ -68,7 +70,7 @@ class LoggedTable:
 
 def logged_columns(table_map: TableMap, definition: TableDefinition,
                    allowed: TypeConversions = NONE_ALLOWED) -> list[ColumnPlan]:
-    """How each column of the log is read; the old temporal types have their digits only in the definition."""
+    """Return how each column of the log is read. The digits of the old temporal types are only in the definition."""
     digits = [column.type.fsp for column in definition.columns[:len(table_map.types)]]
     plans = plan_columns(table_map, digits + [None] * (len(table_map.types) - len(digits)))
     for number, (plan, column) in enumerate(zip(plans, definition.columns, strict=False)):

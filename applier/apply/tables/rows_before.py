@@ -17,11 +17,11 @@ from applier.snapshot.files.value_marks import for_nulls
 from applier.snapshot.reader import FilePart, read_unit
 
 _SMALL_CHUNK = 1024
-"""Rows of a chunk below which chunks are put together."""
+"""Chunks with fewer rows are combined."""
 
 
 def _part(spec: UnitSpec) -> FilePart | None:
-    """Which rows of the files that it shares with others are the unit's; None if it shares none."""
+    """Return the unit's part of the files that it shares with other units; None if it shares none."""
     rows, files = spec.search, spec.shared_files
     if not files or not isinstance(rows, KeyRange):
         return None
@@ -36,18 +36,19 @@ def _part(spec: UnitSpec) -> FilePart | None:
 
 
 class RowsOfSource(Protocol):
-    """A unit whose rows come to another one."""
+    """A unit whose rows pass to another one."""
 
     def rows(self) -> Iterator[pa.Table]:
-        """The rows that are left."""
+        """Yield the remaining rows."""
 
     @property
     def arrivals(self) -> Arrivals:
-        """Return what is known about their order of arrival; call it before they are taken."""
+        """Return what is known about the rows' order of arrival. To be called before they are taken."""
 
 
 def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> pa.Table:
-    """The rows, in the order of the unit's key if they come from another version; `sources` are those of the spec."""
+    """Return the rows, in the order of the unit's key if they come from another version; `sources` are those of the
+    spec."""
     origin = spec.origin
     match origin:
         case Exchanged():
@@ -67,7 +68,7 @@ def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> pa.Table:
 
 
 def _in_large_chunks(rows: pa.Table) -> pa.Table:
-    """The rows in one chunk if theirs are small: a table that has a few rows more with each version would have a chunk
-    for each of them."""
+    """Combine the rows into one chunk if their chunks are small: otherwise a table that gets a few rows with each
+    version would have a chunk per version."""
     n_chunks = rows.column(0).num_chunks if rows.num_columns else 0
     return rows.combine_chunks() if n_chunks > 1 and rows.num_rows < n_chunks * _SMALL_CHUNK else rows

@@ -1,4 +1,4 @@
-"""The only way from table maps to consumers of a table's changes, for all that read a log by definitions."""
+"""Connects table maps with the consumers of tables' changes, for all readers of a log by definitions."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ class LogTable(Protocol):
     """A consumer of the changes of a version of a table."""
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """Return the columns to read after a table map; `bound` is the binding of an earlier one in the same reader."""
+        """Return the columns to read after a table map; `bound` is the binding of an earlier table map in the same
+        reader."""
 
 
 class TableMaps:
-    """Gives a reader the binding for a table map, by the version that each name (database, table) means.
+    """Returns to a reader the binding for a table map, by the version that each name (database, table) means.
 
-    Table maps of one version share a binding: their changes come in one order. Tables that are not in `tables` are
+    Table maps of one version share a binding, so that their changes stay in order. Tables that are not in `tables` are
     skipped.
     """
 
@@ -41,7 +42,7 @@ class TableMaps:
 
 def segment_reader(segment: LogSegment, file: MappedFile, tables: Mapping[int, LogTable],
                    keep: Callable[[MappedFile], None] | None = None) -> ChangeReader:
-    """A reader of a range of a file for these versions of tables, by id."""
+    """Return a reader of a range of a file for these versions of tables, by id."""
     return ChangeReader(file, TableMaps(segment.tables, tables), checksum=segment.checksum,
                         header_length=segment.header_length, keep=keep, left_out=segment.left_out,
                         computes_omitted=segment.computes_omitted)

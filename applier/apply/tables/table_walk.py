@@ -20,13 +20,13 @@ from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
 
 StepsTaker = Callable[[Sequence[UnitApplier], ChangeBatch | None, Causes], None]
-"""Takes, from the units of a table, the steps of their rows that a batch made, or changes of other tables (causes)."""
+"""Takes from the units of a table the steps of their rows, which a batch made, or changes of other tables (causes)."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BoundTable:
-    """A table as a reader of the log has it: how its rows are read, and which columns, into the batch of `binding`,
-    None while nothing is read."""
+    """A table in a reader of the log: how its rows are read, and which columns, into the batch of `binding`; None while
+    no reader is active."""
 
     reading: TableReading
     reader: BatchReader
@@ -34,11 +34,11 @@ class BoundTable:
 
 
 class TableWalk:
-    """The units of one version of a table in one task. Each sees every batch and takes the changes in its range.
+    """The units of one version of a table in one task. Each unit sees every batch and takes the changes in its range.
 
-    `sources` have the units whose rows come to these: all their changes come before this one's. `events` are those of
-    its parents, if foreign keys change its rows. `bound` is the binding that the reader currently fills, None before
-    the first table map, and `taker` takes its batches instead.
+    `sources` have the units whose rows pass to these; all their changes come before this version's. `events` are those
+    of its parents, if foreign keys change its rows. `bound` is the binding that the reader currently fills, None before
+    the first table map. `taker`, if set, takes its batches instead.
     """
 
     def __init__(self, units: tuple[UnitSpec, ...], sources: Sequence[TableWalk] = (),
@@ -60,12 +60,13 @@ class TableWalk:
         return self._events is not None
 
     def start_file(self, file: int) -> None:
-        """The batches from here on are of the file of this number."""
+        """Note that the following batches are of the file with this number."""
         if self._events is not None:
             self._events.file = file
 
     def bind(self, table_map: TableMap, bound: TableBinding | None = None) -> TableBinding:
-        """Return what to read from the table's row events: the key of both images, and pointers to the after-images."""
+        """Return what to read from the table's rows events: the key of both images, and pointers to the after-images.
+        """
         reading = self._logged.bind_table_map(table_map)
         if self.bound is None:
             for unit in self.units:
@@ -84,7 +85,7 @@ class TableWalk:
         return binding
 
     def _take(self, reading: TableReading, reader: BatchReader, batch: ChangeBatch) -> None:
-        """Changes in commit order."""
+        """Take changes, in commit order."""
         reading.drop_no_op_updates(batch)
         changes: Any = reader.of_batch(batch)  # as units that search so take them
         if self._events is not None:
@@ -97,24 +98,25 @@ class TableWalk:
         self.hand_over_steps(batch)
 
     def trace(self, take: StepsTaker, *, keeping: bool = False) -> None:
-        """Have `take` called after each batch, with its effects on rows; call this before the first one. With
-        `keeping`, rows stay known when they continued to the table's next version."""
+        """Have `take` called after each batch with its effects on rows. To be called before the first batch. `keeping`:
+        rows stay accessible after they have passed to the table's next version."""
         self._steps_to = take
         for unit in self.units:
             unit.trace(keeping=keeping)
 
     @property
     def is_traced(self) -> bool:
-        """True if the steps of its rows are recorded."""
+        """True if the steps of its rows are kept."""
         return self._steps_to is not None
 
     def hand_over_steps(self, batch: ChangeBatch | None, causes: Causes = NO_CAUSES) -> None:
-        """A batch was applied, the table's own one or (None) one of tables that it refers to."""
+        """Hand over the steps after a batch was applied: the table's own one, or (None) one of tables that it refers
+        to."""
         if self._steps_to is not None:
             self._steps_to(self.units, batch, causes)
 
     def pause(self) -> None:
-        """The log's reader is another one from here on, and this table's batch was handed over: its memory goes."""
+        """Release the batch, which was handed over: another reader of the log follows."""
         if self.bound is not None:
             self.bound = dataclasses.replace(self.bound, binding=None)
 
@@ -124,8 +126,8 @@ class TableWalk:
         self.bound = self._steps_to = None
 
     def _concerned(self, changes: Any) -> list[UnitApplier]:
-        """Return the units that must see a batch: all, except those that would first read rows of a base and have none
-        of the batch's keys."""
+        """Return the units that must see a batch: all, except those that would have to read rows of a base first and
+        whose range has none of the batch's keys."""
         if self._ranges is None:
             return self.units
         concerned = self._ranges.concerned(changes.texts.columns())
@@ -136,7 +138,7 @@ class TableWalk:
 
 
 def _ranges(units: tuple[UnitSpec, ...]) -> UnitRanges | None:
-    """The key ranges of units with rows before their first change; None if there are none."""
+    """Return the key ranges of units that have rows before their first change; None if they have none."""
     ranges = [unit.search for unit in units if isinstance(unit.search, KeyRange)]
     if len(ranges) < len(units) or isinstance(units[0].origin, BeginsEmpty):
         return None

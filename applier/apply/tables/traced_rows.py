@@ -1,4 +1,4 @@
-"""The rows that a unit had at any time, by the pointers of its steps (pointer_kernel.TRACED)."""
+"""Reads the rows that a unit had at any time, by the pointers of its steps (pointer_kernel.TRACED)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from applier.schema.definition import TableDefinition
 
 
 class TracedRows:
-    """The rows of a unit, also after it has passed them on: `base` are the rows at first; without an index there were
-    no changes."""
+    """The rows of a unit, even after it has passed them on. `base` are the rows before the first change; without an
+    index there were no changes."""
 
     def __init__(self, definition: TableDefinition, memory: UnitMemory, base: pa.Table,
                  index: UnitIndex[Any] | None) -> None:
@@ -35,17 +35,18 @@ class TracedRows:
 
     @property
     def diffs(self) -> DiffNodes:
-        """The JSON diffs that pointers of columns lead to."""
+        """The JSON diffs to which pointers of columns lead."""
         return DiffNodes() if self._index is None else self._index.diffs
 
     def by_column(self, pointers: np.ndarray) -> np.ndarray:
-        """Where each column is of the rows that pointers lead to, by its number in the log: int64[n, columns]."""
+        """Return the pointer of each column, by its number in the log, of the rows to which pointers lead: int64[n,
+        columns]."""
         if self._index is None:
             return np.repeat(pointers[:, None], len(self._definition.columns), axis=1)
         return self._index.column_pointers.by_column(pointers)
 
     def at(self, pointers: np.ndarray, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Some stored columns of the rows that pointers lead to, in their order, some thousand at a time. Raises
+        """Yield some stored columns of the rows to which pointers lead, in order, several thousand at a time. Raises
         ApplierError for a JSON diff that does not fit, and if a column's values are numbers that are not known yet."""
         if self._index is None:
             base = BaseRows(self._memory.base.select(columns))

@@ -1,7 +1,7 @@
-"""One unit of work: rows of a table, and the changes that come to them in commit order.
+"""One unit of work: rows of a table, to which changes are applied in commit order.
 
-A change that cannot be applied stops the unit as it would stop a replica: 1062 for a duplicate key, 1032
-for a missing row. The driver looks up its transaction by the position.
+A change that cannot be applied stops the unit as it would stop a replica: 1062 for a duplicate key, 1032 for a missing
+row, 3648 and others for a JSON diff. The driver looks up its transaction by the position.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RowEvents(Protocol):
         """Return the additional columns to decode from after-images."""
 
     def take(self, batch: ChangeBatch, table_map: TableMap) -> None:
-        """Look at a batch of the table's changes, before its units take it."""
+        """Examine a batch of the table's changes, before its units take it."""
 
     def search(self, spec: UnitSpec) -> UnitSearch[Any]:
         """Return the access method of a unit whose rows events change."""
@@ -62,13 +62,13 @@ class RowEvents(Protocol):
 
 class UnitApplier(UnitLink):
     """Applies changes to a unit. Calls come in commit order: `bind_table_map`, `take` any number of times, and then
-    `unit_outcome.finish`. Before its first change it has no `search` and no rows in memory, and passes existing rows
-    on.
+    `unit_outcome.finish`. Before its first change a unit has no `search` and no rows in memory, and passes existing
+    rows on.
 
-    `events`: the effects of foreign keys on its rows, by value; they look at each batch before it is taken.
+    `events`: the effects of foreign keys on its rows, by value; they examine each batch before it is taken.
 
-    JSON diffs are applied last, so that a diff that does not fit is found only then (`failed_diff`), and it may come
-    before what stopped the unit (`stop`). So are statements of DDL, where no change came after them.
+    JSON diffs are applied last, so a diff that does not fit is found only then (`failed_diff`), and it may precede the
+    change that stopped the unit (`stop`). DDL statements without later changes are applied last, too.
     """
 
     def __init__(self, spec: UnitSpec, sources: Sequence[UnitApplier] = (), events: RowEvents | None = None):
@@ -104,7 +104,7 @@ class UnitApplier(UnitLink):
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Count the time within it as the unit's."""
+        """Add the time within the block to the unit's."""
         began = time.perf_counter()
         try:
             yield
@@ -114,7 +114,7 @@ class UnitApplier(UnitLink):
     # ---- while changes come
 
     def bind_table_map(self, reading: TableReading) -> None:
-        """The table's first changes are coming, and are read so."""
+        """Prepare for the table's first changes, and how they are read."""
         self._memory.bind_table_map(reading)
         self._partial_updates = PartialUpdates(reading.plans, reading.layouts)
         if self.search is not None:
@@ -129,7 +129,7 @@ class UnitApplier(UnitLink):
         search.index.diffs.count_by(self._partial_updates, has_befores=self._witness is not None)
 
     def open(self) -> UnitSearch[Any]:
-        """Load the rows from before the first change, unless they are loaded already."""
+        """Load the rows from before the first change, unless they are loaded."""
         if self.search is None:
             search = self.search = self._new_search()
             if self._witness is not None:
@@ -173,12 +173,13 @@ class UnitApplier(UnitLink):
 
     @property
     def read_by_key(self) -> StoredRows | None:
-        """The rows of the base, if they are read when a change may concern them; None if they are read in advance."""
+        """The rows of the base, if they are read only when a change may concern them; None if they are read in advance.
+        """
         return self._stored if self._reads_by_key and not self.is_stopped else None
 
     @property
     def _reads_by_key(self) -> bool:
-        """Return True if rows of the base are read when a change may concern them, and not all at first."""
+        """True if rows of the base are read only when a change may concern them."""
         return self._events is None and isinstance(self.spec.search, KeyRange)
 
     def _rows_before(self) -> pa.Table:
@@ -187,12 +188,12 @@ class UnitApplier(UnitLink):
         return super()._rows_before()
 
     def _read_all(self) -> None:
-        """Have all rows of the base."""
+        """Read all remaining rows of the base."""
         if self._stored is not None and not self._stored.is_complete:
             self._add_base(self._stored.all())
 
     def _add_base(self, rows: pa.Table) -> None:
-        """Have more rows of the base, about whose keys there was no change."""
+        """Add more rows of the base, whose keys no change had."""
         if rows.num_rows:
             first = self._memory.base.num_rows
             self._memory.base = pa.concat_tables([self._memory.base, rows])
@@ -223,7 +224,7 @@ class UnitApplier(UnitLink):
         self._memory.add_derived(rows)
 
     def end(self) -> None:
-        """No more changes come: have foreign keys change the rows that are left."""
+        """Finish after the last change: apply the remaining effects of foreign keys."""
         if self._events is not None:
             search = self.open()
             if not self.is_stopped:
@@ -232,7 +233,7 @@ class UnitApplier(UnitLink):
     # ---- the comparison of before-images with rows
 
     def compare_images(self) -> None:
-        """Compare the before-images that wait with their rows, before these are lost."""
+        """Compare the waiting before-images with their rows, before these are released."""
         if self.search is None or self._witness is None:
             return
         index = self.search.index
@@ -249,29 +250,29 @@ class UnitApplier(UnitLink):
     # ---- the effects of changes on rows
 
     def trace(self, *, keeping: bool = False) -> None:
-        """Keep the effects of changes on rows, for `take_steps`; call this before the first one. With `keeping`,
+        """Keep the effects of changes on rows, for `take_steps`. To be called before the first change. `keeping`:
         pointers stay valid when the remaining rows pass to the table's next version."""
         self._is_traced, self._keeps_rows = True, keeping
 
     def take_steps(self) -> np.ndarray:
-        """The steps of rows since they were taken last (pointer_kernel.TRACED), in memory that the next change uses.
-        Their pointers stay good until they are given back, whatever becomes of the rows that are left."""
+        """Return the steps of rows since the last call (pointer_kernel.TRACED), in memory that the next change reuses.
+        Their pointers stay valid until they are given back, even after the remaining rows have passed on."""
         return np.empty(0, TRACED) if self.search is None else self.search.index.take_steps()
 
     def give_back(self, pointers: np.ndarray) -> None:
-        """Release the pointers to pre-change rows of steps, which were read."""
+        """Release pointers to pre-change rows of steps, after they were read."""
         if self.search is not None:
             self.search.index.give_back(pointers)
 
     def traced_rows(self) -> TracedRows:
-        """The rows that pointers of steps lead to."""
+        """Return a reader of the rows to which pointers of steps lead."""
         return TracedRows(self.spec.definition, self._memory, self.rows_at_first,
                           None if self.search is None else self.search.index)
 
     @property
     def pointers_left(self) -> np.ndarray:
-        """Pointers to the rows that are left after all changes, where rows are kept, in the order in which the next
-        version has them at first."""
+        """Pointers to the rows that remain after all changes, if rows are kept, in the order in which the next version
+        begins with them."""
         if self._left is None:
             self._left = np.arange(self.rows_at_first.num_rows) if self.search is None else self.search.pointers()
         return self._left
@@ -302,7 +303,7 @@ class UnitApplier(UnitLink):
             self._memory.release()
 
     def _gathered(self, gatherer: RowGatherer, pointers: np.ndarray) -> Iterator[pa.Table]:
-        """The rows that pointers lead to, the last ones that are gathered."""
+        """Yield the rows to which pointers lead. No others are gathered afterwards."""
         yield from self._numbered(gatherer.batches(pointers))
         self.zero_dates, self.failed_diff = gatherer.zero_dates, gatherer.failed_diff()
 
@@ -334,7 +335,8 @@ class UnitApplier(UnitLink):
         return written
 
     def _numbered(self, rows: Iterator[pa.Table]) -> Iterator[pa.Table]:
-        """The rows with the numbers of an AUTO_INCREMENT column that the log does not have: only a row store's."""
+        """Yield the rows with the numbers of an AUTO_INCREMENT column that the log does not have; only units with a row
+        store have such columns."""
         extra = ExtraColumns(self.spec.definition, self._memory.n_logged)
         numbers, start = extra.numbers(self._memory.base, self._first_free_number()), 0
         if numbers is None:
@@ -348,15 +350,14 @@ class UnitApplier(UnitLink):
             yield numbered
 
     def _first_free_number(self) -> int:
-        """Where AUTO_INCREMENT continues: behind the numbers of rows that are gone, unless a statement says
-        otherwise."""
+        """Return where AUTO_INCREMENT continues: after the numbers of deleted rows, unless a statement sets it."""
         number = self.spec.definition.first_number
         if not self.sources or self.sources[0].spec.definition.first_number != number:
             return number
         return max(number, self.sources[0].next_number)
 
     def check_diffs(self) -> None:
-        """Find the first JSON diff of this version that does not fit, unless the rows were given away."""
+        """Find the first JSON diff of this version that does not fit, unless the rows were passed on."""
         if self._was_changed is not None:
             return
         self.compare_images()

@@ -1,4 +1,4 @@
-"""A unit as a link of a chain: the units of the versions of a table whose rows end up in one unit."""
+"""A unit as a link of a chain: the units, of a table's versions, whose rows end up in one unit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from applier.apply.search.unit_search import UnitSearch
-from applier.apply.spec import Altered, Exchanged, FromBase, UnitSpec, in_order_of_rows
+from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, RowOrigin, UnitSpec, in_order_of_rows
 from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.unit_memory import UnitMemory
 from applier.apply.tasks import PlanAgain, Refused
@@ -21,10 +21,10 @@ from applier.io.mapping import MappedFile
 
 
 class UnitLink(ABC):
-    """A unit of one version, with what depends on the versions before it. `sources` are the units that `spec.sources`
-    names, whose rows come to this one: all their changes come before. Without a `search` no change has come, and the
-    rows pass through. `stop` is the reason why this version stopped; `next_number` where AUTO_INCREMENT continues in a
-    column that the log does not have, 0 where there is none."""
+    """A unit of one version, in its relation to earlier versions. `sources` are the units of `spec.sources`, whose rows
+    pass to this one; all their changes come before. Without a `search` there was no change, and the rows pass through.
+    `stop` is the reason why this version stopped. `next_number` is where AUTO_INCREMENT continues in a column that the
+    log does not have, 0 if there is none."""
 
     def __init__(self, spec: UnitSpec, sources: Sequence[Self] = ()):
         self.spec, self.sources = spec, tuple(sources)
@@ -43,8 +43,8 @@ class UnitLink(ABC):
         return UnitMemory(self.spec.definition, self._files, self.spec.time_zone)
 
     def links(self, ends: Callable[[Self], bool] = lambda _: False) -> list[Self]:
-        """Return the units of the versions whose rows come down to this one, which is the last, each after its sources.
-        A unit for which `ends` is true is included, its sources are not."""
+        """Return the units whose rows end up in this one, which is the last, each after its sources. A unit for which
+        `ends` is true is included, but not its sources."""
         return in_order_of_rows(self, lambda link: link.sources, ends)
 
     # ---- its stop
@@ -58,7 +58,8 @@ class UnitLink(ABC):
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
-        """Within a statement, stop at it as at a change that cannot be applied: others may have to stop before."""
+        """Convert the error of a statement to a stop of the unit, as for a change that cannot be applied: other units
+        may have to stop earlier."""
         try:
             yield
         except (SchemaError, ReplayStopped) as error:
@@ -70,7 +71,7 @@ class UnitLink(ABC):
 
     @property
     def rows_at_first(self) -> pa.Table:
-        """The rows that were there before the first change."""
+        """The rows from before the first change."""
         if self.search is not None:
             return self._memory.base
         with self.refusing():
@@ -87,8 +88,8 @@ class UnitLink(ABC):
         return self._passed
 
     def _pass_rows_on(self) -> None:
-        """Have versions without changes take the rows of those before them, from the first one on: each asks only the
-        one before it, however many there are."""
+        """Pass rows on through versions without changes, from the first one on: each takes them from the previous one,
+        so their number does not matter."""
         for link in self.links(lambda link: link.search is not None or link._passed is not None):
             if link is not self and link.search is None and link._passed is None and link._was_changed is None:
                 link._passed = rows_before(link.spec, link.sources)
@@ -98,12 +99,12 @@ class UnitLink(ABC):
 
     @abstractmethod
     def rows(self) -> Iterator[pa.Table]:
-        """The rows that are left, in the order in which they are written, some thousand at a time; they are lost but
-        for a group, in which several units take them."""
+        """Yield the remaining rows, in the order in which they are written, several thousand at a time. They can be
+        read only once, except in a group, in which several units take them."""
 
     @property
     def arrivals(self) -> Arrivals:
-        """Return what is known about the rows' order of arrival; call it before the rows are taken."""
+        """Return what is known about the rows' order of arrival. To be called before the rows are taken."""
         for link in self.links(lambda link: link._arrivals is not None):
             if link._arrivals is None:
                 link._arrivals = link._own_arrivals()
@@ -115,25 +116,26 @@ class UnitLink(ABC):
         index = None if self.search is None else self.search.index
         is_updated = bool(self.by_foreign_keys) or (index is not None and index.updated > 0)
         only_inserted = not is_updated and not (index is not None and index.deleted)
+        before = [source._arrivals for source in self.sources if source._arrivals is not None]
+        counted = only_inserted and counts_on(self.spec.origin, before)
         partitioning = self.spec.definition.partitioning
         # an update may put a row behind those of another partition
         in_order = self.spec.in_order and (partitioning is None or not is_updated)
         if self._began_empty:
-            return Arrivals(in_order=in_order, only_inserted=only_inserted)
+            return Arrivals(in_order=in_order, only_inserted=only_inserted, counted=counted)
         match self.spec.origin:
             case FromBase(in_order=kept):
                 in_order = in_order and kept and partitioning is None
             case Altered() as altered if (were := altered.conversion.old.partitioning) is not None:
                 keeps = altered.conversion.removed is not None  # those of a partition, or of all others
                 in_order = in_order and (keeps or were == partitioning)
-        before = [source._arrivals for source in self.sources if source._arrivals is not None]
         return Arrivals(in_order=in_order and all(rows.in_order for rows in before),
                         only_inserted=only_inserted and not isinstance(self.spec.origin, FromBase | Exchanged)
-                        and all(rows.only_inserted for rows in before))
+                        and all(rows.only_inserted for rows in before), counted=counted)
 
     @property
     def is_changed(self) -> bool:
-        """True if the rows are not those of the base. A row that moves in from another unit is counted there."""
+        """True if the rows differ from those of the base. A row that moves in from another unit is counted there."""
         link: UnitLink = self
         while (known := link._changed_here) is None:
             link = link.sources[0]
@@ -141,7 +143,7 @@ class UnitLink(ABC):
 
     @property
     def _changed_here(self) -> bool | None:
-        """The same; None if it depends on the version before."""
+        """Like `is_changed`; None if it depends on the previous version."""
         if self._was_changed is not None:
             return self._was_changed
         if self.search is not None:
@@ -156,3 +158,21 @@ class UnitLink(ABC):
                 return None if altered.keeps_rows else True
             case _:
                 return self.spec.is_part or bool(self.spec.shared_files)  # which other units may change
+
+
+def counts_on(origin: RowOrigin, before: Sequence[Arrivals]) -> bool:
+    """True if a version begins with a counter of AUTO_INCREMENT that is behind the highest number: the version is a new
+    table, or its statement makes the counter, in steps of 1, or keeps it with all rows."""
+    match origin:
+        case BeginsEmpty(is_new=is_new):
+            return is_new
+        case Altered(conversion=conversion):
+            if conversion.removed is not None or conversion.ignores is not None:
+                return False
+            begun = [column for column, source in zip(conversion.new.columns, conversion.sources, strict=True)
+                     if column.auto_increment and (source is None or not conversion.old.columns[source].auto_increment)]
+            if begun:  # NULLs use up numbers
+                return conversion.numbering == (1, 1) and not any(column.nullable for column in begun)
+            return bool(before) and all(rows.counted for rows in before)
+        case _:
+            return False

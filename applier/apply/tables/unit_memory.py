@@ -18,8 +18,8 @@ from applier.schema.definition import TableDefinition, table_schema, without_row
 
 
 class UnitMemory:
-    """Before the first table map there are no images, as of a table that only foreign keys change. `files`, a list
-    that grows, have the memory that images lie in, in commit order; `base` has the rows that were there before the
+    """The memory of a unit. Before the first table map there are no images, as in a table that only foreign keys
+    change. `files`, a list that grows, have the memory of images, in commit order; `base` has the rows from before the
     first change."""
 
     def __init__(self, definition: TableDefinition, files: list[MappedFile], time_zone: str):
@@ -37,7 +37,7 @@ class UnitMemory:
         self._times = EventTimes(self._defaults, nullable, layouts)
 
     def bind_table_map(self, reading: TableReading) -> None:
-        """The table's first changes are coming, with these columns and layouts."""
+        """Prepare for the table's first changes, which have these columns and layouts."""
         self.reading, table_map = reading, reading.table_map
         self._set_images(LoggedColumns(self._stored, table_map.types, table_map.metadata), table_map.nullable,
                          reading.layouts)
@@ -48,7 +48,7 @@ class UnitMemory:
         return len(self._logged.types)
 
     def remember_times(self, batch: Changes) -> None:
-        """Keep when the events of a batch were made, where that is needed."""
+        """Keep the times of the events of a batch, if they are needed."""
         self._times.remember_times(batch)
 
     @property
@@ -57,12 +57,12 @@ class UnitMemory:
         return sum(int(rows.num_rows) for rows in (self.base, *self._derived))
 
     def add_derived(self, rows: pa.Table) -> None:
-        """Rows that hold values which foreign keys gave to rows of this table, numbered after `base_rows`."""
+        """Add rows with values that foreign keys gave to rows of this table; they are numbered after `base_rows`."""
         self._derived.append(rows)
 
     def gatherer(self, index: UnitIndex[Any], columns: Collection[str] | None = None) -> RowGatherer:
-        """Return a reader of the rows that an index's pointers lead to: of all stored columns, or of these; of all if
-        some of them are generated from others."""
+        """Return a reader of the rows to which an index's pointers lead: of all stored columns, or of these; of all if
+        some of these are generated from others."""
         logged, base = self._logged, pa.concat_tables([self.base, *self._derived])
         if columns is not None and not any(column.generated for column in self._definition.columns):
             fields = [number for number, name in enumerate(base.schema.names) if name in columns]
@@ -72,6 +72,6 @@ class UnitMemory:
                            base, self.files, self._defaults, self._times)
 
     def release(self) -> None:
-        """Nothing leads here any more."""
+        """Release the memory: no pointer leads here any more."""
         self.base, self._derived = self.base.slice(0, 0), []
         self.files.clear()

@@ -1,6 +1,6 @@
 """The outcome of units: the error that stopped them, the result of the witness, and the files with the remaining rows.
 
-The rows of a unit pass down to it from earlier versions, whose part of the outcome counts with its own.
+The rows of a unit pass to it from earlier versions, whose outcomes count with its own.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from applier.apply.witnessed import STOP, Witnessed, together
 from applier.binlog.rows.partial_updates import N_DIFFS
 
 _ROWS = 4
-"""Numbers that come before those of diffs in `_counts`."""
+"""The number of counts in `_counts` before those of diffs."""
 
 
 def outcome(units: Sequence[UnitApplier], *refused: Refused) -> TaskOutcome:
-    """Write these units, the last ones of their chains, unless one of them or the walk itself (`refused`) had to stop;
-    then the others may have had to before."""
+    """Write these units, the last ones of their chains. If one of them or the walk itself (`refused`) had to stop, the
+    remaining ones are not written, but checked: they may have to stop earlier in the log."""
     results: list[UnitResult] = []
     stopped: list[Refused] = []
     has_stopped = bool(refused) or any(stops(unit) for unit in units)
@@ -39,7 +39,8 @@ def outcome(units: Sequence[UnitApplier], *refused: Refused) -> TaskOutcome:
 
 
 def stops(unit: UnitApplier) -> tuple[Refused | PlanAgain, ...]:
-    """Return the stops of a unit, in this version or those before, in no order."""
+    """Return the stops of a unit, in this version or earlier ones, in no particular order: refused changes, JSON diffs
+    that do not fit (3648, …), and, if the witness stops, differences."""
     found: list[Refused | PlanAgain] = []
     for link in unit.links():
         if link.stop is not None:
@@ -52,8 +53,8 @@ def stops(unit: UnitApplier) -> tuple[Refused | PlanAgain, ...]:
 
 
 def testimony(unit: UnitApplier) -> Witnessed:
-    """Return the witness results of this version and earlier ones, each counted once: its rows may pass down to several
-    units."""
+    """Return the witness results of this version and earlier ones. Each counts once, although a version's rows may pass
+    to several units."""
     chain = [link for link in unit.links() if not link.has_testified]
     for link in chain:
         link.has_testified = True
@@ -61,8 +62,8 @@ def testimony(unit: UnitApplier) -> Witnessed:
 
 
 def check(unit: UnitApplier) -> None:
-    """Check everything before a unit's stop: that JSON diffs fit, and that the effects of statements on the rows are
-    known."""
+    """Look for stops that may precede a unit's stop in the log: JSON diffs that do not fit, and statements whose
+    effects on the rows are unknown."""
     if unit.sources and unit.search is None and not unit.is_stopped and unit.spec.target is not None:
         with unit.refusing():
             for _ in unit.rows():
@@ -72,8 +73,8 @@ def check(unit: UnitApplier) -> None:
 
 
 def finish(unit: UnitApplier) -> UnitResult:
-    """Write the rows that are left, in key order, those of a table without a key as they came; nothing where no change
-    came into the unit's range. The result does not count where there are `stops` afterwards."""
+    """Write the remaining rows in key order, or, without a key, in the order of arrival; write nothing if the unit's
+    range has no change. The result is invalid if there are `stops` afterwards."""
     unit.end()
     written, in_order = Written(None), True
     with unit.timed(), unit.refusing():
@@ -95,8 +96,8 @@ def finish(unit: UnitApplier) -> UnitResult:
 
 
 def _counts(last: UnitApplier) -> tuple[int, ...]:
-    """Return rows inserted, updated and deleted, zero dates, and the counts of PartialUpdates, in this version and
-    those before. Changes to a table whose partition was exchanged count there."""
+    """Return the numbers of rows inserted, updated and deleted, of zero dates, and the counts of PartialUpdates, in
+    this version and earlier ones. Changes to a table whose partition was exchanged count there."""
     counts, counted = np.zeros(_ROWS + N_DIFFS, np.int64), set[int]()
     pending = [last]
     while pending:

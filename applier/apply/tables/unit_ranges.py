@@ -1,4 +1,4 @@
-"""Finds the units of a table in a task for which a batch has changes: a file without changes is not even read."""
+"""Finds the units, of a table in a task, for which a batch has changes: files without changes are not even read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from applier.columns.table_key import ranges_between
 
 
 class UnitRanges:
-    """The key ranges of units by one key, in any order. Keys in none of them are of other tasks' units."""
+    """The key ranges of units by one key, in any order. Keys in none of them belong to units of other tasks."""
 
     def __init__(self, ranges: Sequence[KeyRange]) -> None:
         bounds: set[Any] = {bound for rows in ranges for bound in rows.bounds}

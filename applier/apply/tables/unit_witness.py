@@ -1,8 +1,8 @@
-"""Before-images as witnesses of a unit's rows: cases that hashes leave open are compared by values, in bulk.
+"""Before-images as witnesses of a unit's rows: where hashes do not decide, values are compared, in bulk.
 
-A replica that finds its row by a key never looks at the rest of the before-image. That is the source's row, so
-a wrong default, conversion, cascade or base shows at the next change of the row. Every stored column of the image
-is compared; both sides are decoded by the same code, so a conversion of types is the same for both.
+A replica that finds its row by a key ignores the rest of the before-image. But the image is the source's row, so a
+wrong default, conversion, cascade or base shows at the next change of the row. Every stored column of the image is
+compared. The same code decodes both sides, so a conversion of types is the same for both.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _COMPARED_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class _Disputed(LoggedImages):
-    """Before-images whose values are compared: where they are in the log, pointers to them and to their rows as these
-    were, and the images' bytes."""
+    """Before-images whose values must be compared: their positions in the log, pointers to them and to the previous
+    versions of their rows, and the images' sizes."""
 
     images: np.ndarray
     held: np.ndarray
@@ -47,20 +47,20 @@ class _Disputed(LoggedImages):
 
 
 def _is_numbered(column: Column) -> bool:
-    """True if an ALTER TABLE may have given rows the numbers of a sequence, which are others on a replica."""
+    """Return True if an ALTER TABLE may have given rows the numbers of a sequence, which differ on a replica."""
     default = column.default
     return default is not None and default.kind == "expression" and sequence_of(default.text, "") is not None
 
 
 def _is_computed_anew(column: Column, definition: TableDefinition) -> bool:
-    """True if MariaDB's REPLACE may log a before-image with another value than the row has: it computes STORED columns
-    as in its own session (seen on 10.11)."""
+    """Return True if MariaDB's REPLACE may log a before-image with a value that differs from the row's: it computes
+    STORED columns anew in its own session (seen on 10.11)."""
     return definition.flavour == "mariadb" and column.generated == "stored" and depends_on_session(column, definition)
 
 
 class UnitWitness:
-    """The witness of one unit's rows. `images` are those that the unit's index compares by hashes, `files` has the
-    memory of images."""
+    """The witness of a unit's rows. `images` compares images by hashes, in the unit's index; `files` has the memory of
+    images."""
 
     def __init__(self, definition: TableDefinition, files: list[MappedFile]) -> None:
         key = table_key(definition)
@@ -89,7 +89,7 @@ class UnitWitness:
         return self._n_waiting >= CHUNK_ROWS or self._bytes_waiting >= _COMPARED_BYTES
 
     def take(self, batch: Changes, are_here: AreHere) -> None:
-        """Keep the images of a batch that the index could not decide by hashes, and generated columns."""
+        """Keep the images of a batch that hashes did not decide, and those whose generated columns are compared."""
         if self._generated is not None:
             self._generated.take(batch, are_here)
         disputed = self.images.disputed
@@ -103,7 +103,7 @@ class UnitWitness:
         self._bytes_waiting += int(lengths.sum())
 
     def compare(self, index: UnitIndex[Any], reading: TableReading | None, gatherer: Callable[[], RowGatherer]) -> None:
-        """Compare all waiting images, and release the rows that the index kept for them."""
+        """Compare all waiting images, and release the rows that the index keeps for them."""
         if reading is None:
             return  # there was no change
         if self._generated is not None:
@@ -119,7 +119,7 @@ class UnitWitness:
             index.give_back(disputed.held)
 
     def _compare(self, disputed: _Disputed, which: np.ndarray, layouts: ImageLayouts, reader: RowGatherer) -> None:
-        """Compare some images (int64[n], their numbers in `disputed`)."""
+        """Compare some images (int64[n], numbers in `disputed`)."""
         numbers = layouts_of(disputed.images[which])
         differs = np.zeros(len(which), np.bool_)
         for number in np.unique(numbers).tolist():
@@ -137,8 +137,8 @@ class UnitWitness:
 
 def _both(reader: RowGatherer, images: np.ndarray, held: np.ndarray,
           columns: list[int]) -> Iterator[tuple[np.ndarray, pa.Table, pa.Table]]:
-    """Yield some columns of before-images, and the rows that they found: which of them, and both tables. Unreadable
-    values are skipped: a replica does not look at them, either."""
+    """Yield some columns of before-images and of the rows that they found: the numbers of the images, and both tables.
+    Unreadable values are skipped, since a replica ignores them, too."""
     parts = [np.arange(len(images))]
     while parts:
         part = parts.pop()

@@ -26,16 +26,16 @@ from applier.io.transient import retried
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
 _WITH_GROUP_ID = re.compile(r"(?P<path>.+)\|\d{1,20}\|")
 _OF_ARIA = re.compile(r"aria_log\.\d{8}\Z")
-"""Beside binlogs, in a data directory of MariaDB."""
+"""Files that are not binlogs in a data directory of MariaDB."""
 _GLOB = re.compile(r"[*?\[]")
 _UNPACKED_BYTES = 6
-"""Of a log, about, for each byte of a packed file."""
+"""The approximate number of bytes of a log for each byte of its packed file."""
 
 
 @dataclass(frozen=True)
 class ArchiveFile:
-    """A binlog file; `name` is the log's, without the ending of its packing, `size` the file's size in bytes, `changed`
-    its time of last change in nanoseconds."""
+    """A binlog file. `name` is the log's name, without the extension of a packed file; `size` is the file's size in
+    bytes, `changed` the time of its last change in nanoseconds."""
 
     uri: str
     name: str
@@ -44,13 +44,13 @@ class ArchiveFile:
 
     @property
     def about_bytes(self) -> int:
-        """The size of its log; of a packed one about."""
+        """The size of its log; approximate for a packed file."""
         return self.size * (_UNPACKED_BYTES if is_packed(self.uri) else 1)
 
     @property
     def log_bytes(self) -> int:
-        """The size of its log, for which a packed file is unpacked, an encrypted one decrypted, one of relay logs put
-        together. Raises ArchiveError."""
+        """The exact size of its log: a packed file is unpacked for it, an encrypted one decrypted, a log in relay logs
+        assembled. Raises ArchiveError."""
         is_other = is_packed(self.uri) or keys_of(self.uri) is not None or relayed_in(self.uri) is not None
         return map_file(self.uri).size if is_other else self.size
 
@@ -63,10 +63,10 @@ class Archive:
     files: tuple[ArchiveFile, ...]
     gap: MissingFile | None = None
     relay_logs: str | None = None
-    """From which relay log to which one the files are made of, if they are."""
+    """The first and the last relay log, as text, if the files consist of relay logs."""
 
     def check_has(self, name: str) -> None:
-        """Raise MissingFile for a file (by its base name) that is missing, or comes after a missing one."""
+        """Raise MissingFile if the file with this base name is missing, or comes after a missing one."""
         if self.gap is not None and all(file.name != name for file in self.files):
             raise self.gap
 
@@ -76,11 +76,11 @@ class Archive:
 
     @property
     def extent(self) -> str:
-        """Its first and last file, for messages."""
+        """The names of its first and last file, for messages."""
         return f"it goes from {self.files[0].name} to {self.files[-1].name}"
 
     def index_of(self, name: str) -> int:
-        """The index of the file with this base name. Raises MissingFile."""
+        """Return the index of the file with this base name. Raises MissingFile."""
         for index, file in enumerate(self.files):
             if file.name == name:
                 return index
@@ -93,19 +93,18 @@ class Archive:
 
 def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     """Find the files of an archive. Each path is a binlog, a directory of binlogs, an index file (*.index), or a glob;
-    local or any pyarrow.fs URI.
-    Of relay logs the files are the source's (relay_logs).
+    local or any pyarrow.fs URI. For relay logs, the files are the source's logs (relay_logs).
 
-    Raises as `list_archive` does, and ArchiveError where the first file cannot be read.
+    Raises as `list_archive` does, and ArchiveError if the first file cannot be read.
     """
     return as_source_logs(list_archive(paths, with_gap=with_gap))
 
 
 def list_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
-    """Find the files of an archive as stored, without reading one.
+    """Find the files of an archive as they are stored, without reading any.
 
-    Raises UsageError if the order is not clear, MissingFile for a skipped number or a file that an index names and that
-    does not exist, unless that is left to the caller (`with_gap`), ArchiveError if there is nothing to read.
+    Raises UsageError if the order is not clear, ArchiveError if there is nothing to read, and MissingFile for a skipped
+    number or a missing file that an index names. With `with_gap`, the result has that error as its `gap` instead.
     """
     found: dict[str, ArchiveFile] = {}
     missing: list[MissingFile] = []
@@ -136,7 +135,7 @@ def list_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
 
 
 def as_source_logs(archive: Archive) -> Archive:
-    """The archive, or that of the source whose relay logs it has."""
+    """Return the archive unchanged, or, if it consists of relay logs, the archive of their source's logs."""
     files = archive.files
     if not is_relay_log(files[0].uri):
         return archive
@@ -150,8 +149,9 @@ def as_source_logs(archive: Archive) -> Archive:
 
 
 def files_at(path: str) -> list[str]:
-    """The binlogs that a path stands for, as `open_archive` takes it, in order; numbers may be skipped. Raises
-    MissingFile for one that does not exist, UsageError if the order is not clear, ArchiveError if there is none."""
+    """Return the binlogs that a path stands for, as `open_archive` takes it, in order; numbers may be skipped. Raises
+    MissingFile for a file that does not exist, UsageError if the order is not clear, ArchiveError if there is no
+    binlog."""
     try:
         found = _expand(path)
     except OSError as error:
@@ -166,7 +166,7 @@ def files_at(path: str) -> list[str]:
 
 
 def _hint_on_nothing(paths: Sequence[str]) -> str:
-    """Return a hint if no path has binlogs."""
+    """Return a hint for paths that have no binlogs."""
     for path in paths:
         with suppress(OSError):
             filesystem, inner = resolve(path)
@@ -182,7 +182,7 @@ def _number(name: str) -> int:
 
 
 def _first_gap(files: list[ArchiveFile], missing: list[MissingFile]) -> MissingFile | None:
-    """The first file that is missing: whose number is skipped, or which an index names."""
+    """Return the error for the first missing file: its number is skipped, or an index names it."""
     skipped = []
     for file, next_file in pairwise(files):
         number = _number(file.name)
@@ -211,7 +211,7 @@ def _expand(path: str) -> Sequence[ArchiveFile | MissingFile]:
 
 
 def _list(directory: str) -> list[ArchiveFile]:
-    """The numbered files of a directory."""
+    """Return the numbered files of a directory."""
     return [
         _file(like(directory, join(absolute(directory), info.base_name)), log_name(info.base_name), info)
         for info in _listing(directory)
@@ -237,8 +237,8 @@ def _file(uri: str, name: str, info: fs.FileInfo) -> ArchiveFile:
 
 
 def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
-    """The files that a server's index names, one a line; beside the index if they are not where it says, and packed if
-    there is no plain one."""
+    """Return the files that a server's index names, one on each line. A file that is not at its path is looked for
+    beside the index, and a packed one is used if there is no plain one."""
     filesystem, inner = resolve(path)
     with retried(lambda: filesystem.open_input_stream(inner), path) as stream:
         lines = [line.strip() for line in stream.read().decode("utf-8", "surrogateescape").splitlines()]
@@ -259,7 +259,7 @@ def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
 
 
 def _without_group_id(line: str) -> str:
-    """The path of an index line, which servers with group ids write as "path|id|" (GRP-3)."""
+    """Return the path in a line of an index, which servers with group ids write as "path|id|" (GRP-3)."""
     return match["path"] if (match := _WITH_GROUP_ID.fullmatch(line)) else line
 
 

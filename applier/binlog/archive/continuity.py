@@ -1,5 +1,5 @@
-"""Whether the contents of an archive's files continue: ROTATE names the next file, and the head of each file says which
-transactions precede it."""
+"""Checks that the contents of an archive's files continue: ROTATE names the next file, and the head of each file says
+which transactions precede it."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,7 +9,7 @@ from applier.errors import LOG_GAP, ArchiveError, MissingFile
 
 
 def check_continuity(outlines: Sequence[Outline]) -> None:
-    """Check that each file continues the one before. `outlines` are in archive order; files after a stop are not
+    """Check that each file continues the previous one. `outlines` are in archive order; files after a stop are not
     checked.
 
     Raises MissingFile for a missing file that ROTATE names, ArchiveError for a GTID gap (1236), a truncated file before
@@ -47,7 +47,7 @@ def check_continuity(outlines: Sequence[Outline]) -> None:
             )
         if _has_no_end(before) and not after.format.created:
             raise ArchiveError(
-                f"the end of the file is missing: {after.name} was rotated to, and {before.name} does not say so",
+                f"the end of the file is missing: a rotation began {after.name}, but {before.name} does not have it",
                 file=before.name,
                 position=before.size,
                 errno=LOG_GAP,
@@ -57,8 +57,8 @@ def check_continuity(outlines: Sequence[Outline]) -> None:
 
 
 def notes_on_ends(outlines: Sequence[Outline]) -> list[str]:
-    """Warnings about files that may be truncated at the end of a group: a server that crashed leaves such files, too.
-    If groups have GTIDs, the next file tells."""
+    """Return warnings about files that may be truncated at the end of a group; a server that crashed leaves such files,
+    too. If groups have GTIDs, the next file shows which it is, and there is no warning."""
     return [f"{before.name} ends at {before.size} neither with a rotation nor with a shutdown: the server crashed "
             "there, or the end of the file is missing, which cannot be told apart without GTIDs"
             for before, after in pairwise(outlines)
@@ -66,7 +66,7 @@ def notes_on_ends(outlines: Sequence[Outline]) -> list[str]:
 
 
 def _has_proof(outline: Outline) -> bool:
-    """True if the file says which transactions precede it; MariaDB's always do."""
+    """Return True if the file says which transactions precede it; MariaDB's files always do."""
     return outline.format.flavour == "mariadb" or bool(outline.previous_gtids)
 
 

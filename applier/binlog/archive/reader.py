@@ -25,7 +25,7 @@ from applier.io.packing import log_name
 
 @dataclass(frozen=True)
 class FileEvent(Event):
-    """An event of a file, with these fields besides those of its header:
+    """An event of a file. It has these fields in addition to those of its header:
 
     `file` is the log's name, `format` the description of all events in the file's first one (server version, flavour).
     """
@@ -40,13 +40,14 @@ class FileEvent(Event):
 
     @property
     def end_position(self) -> int:
-        """The position of the next event in the file; within a compressed event, of the one after that."""
+        """The position of the next event in the file; for an event within a compressed one, of the event after the
+        compressed one."""
         return self.end_log_pos if self.within is None else self.within.end_log_pos
 
     @cached_property
     def content(self) -> Any:
-        """The event's content, by its type: a Query, Gtid, MappedTable, RowsHeader, Rotate, … (`contents` has all);
-        None if the type has no fields, or is unknown. Raises ArchiveError (1610) if the body is malformed."""
+        """The event's content, by its type: a Query, Gtid, MappedTable, RowsHeader, Rotate, … (`contents` has all
+        classes); None if the type has no fields, or is unknown. Raises ArchiveError (1610) if the body is malformed."""
         try:
             return content_of(self)
         except ArchiveError as reason:
@@ -61,8 +62,8 @@ class FileEvent(Event):
         return int.from_bytes(self.mapped.array[end - 4 : end].tobytes(), "little")
 
     def events(self) -> Iterator["FileEvent"]:
-        """The events in a TRANSACTION_PAYLOAD, and the plain form of MariaDB's compressed events; none for others. They
-        have the position of the enclosing event."""
+        """Return the events in a TRANSACTION_PAYLOAD, or the plain form of one of MariaDB's compressed events; no
+        events for other types. They have the position of the enclosing event."""
         from applier.binlog.events.compression.compressed import (
             events_within,  # kernels: only compressed events need them
         )
@@ -72,12 +73,12 @@ class FileEvent(Event):
                 yield _of_file(event, self.mapped, self.format, self)
 
     def inner(self, data: bytes) -> "FileEvent":
-        """An event within this one, from its bytes."""
+        """Return an event within this one, given its bytes."""
         return _of_file(read_event_at(data, self.position, self.format), self.mapped, self.format, self)
 
 
 def file_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> Iterator[FileEvent]:
-    """The events in [start, end) of a file, by default all; an event must begin at `start`."""
+    """Yield the events in [start, end) of a file, by default all; an event must begin at `start`."""
     description = read_format(mapped)
     for event in read_events(mapped, start, end):
         yield _of_file(event, mapped, description)
@@ -89,21 +90,22 @@ def _of_file(event: Event, mapped: MappedFile, format: FormatDescription, within
 
 
 class EventReader:
-    """Iterates over the events of `files`, in their order; may be iterated over again."""
+    """Iterates over the events of `files`, in order, as often as needed."""
 
     def __init__(self, archive: Archive) -> None:
         self.files: tuple[ArchiveFile, ...] = archive.files
 
     def __iter__(self) -> Iterator[FileEvent]:
-        """All events, file by file. Raises ArchiveError (1610) for a damaged one, after the events before it."""
+        """Yield all events, file by file. Raises ArchiveError (1610) for a damaged event, after the events before it.
+        """
         for file in self.files:
             yield from self.events_of(file)
 
     def events_of(self, file: ArchiveFile) -> Iterator[FileEvent]:
-        """The events of one of the files."""
+        """Yield the events of one of the files."""
         return file_events(map_file(file.uri))
 
 
 def open_reader(paths: tuple[str, ...]) -> EventReader:
-    """A reader of the archive at these paths, as `open_archive` takes them."""
+    """Return a reader of the archive at these paths, as `open_archive` takes them."""
     return EventReader(open_archive(paths))

@@ -1,17 +1,16 @@
 """Relay logs, read as the archive of the source's logs from which they were received.
 
-    relay log   the replica's own FORMAT_DESCRIPTION, PREVIOUS_GTIDS (MySQL; the transactions received before), then
-    what
-                a connection sends, and at the end a ROTATE of the replica's own
+    relay log   the replica's own FORMAT_DESCRIPTION, PREVIOUS_GTIDS (MySQL; the transactions received before), then the
+                events that a connection sends, and at the end a ROTATE of the replica's own
     connection  an artificial ROTATE (name of the source's file, position), the source's FORMAT_DESCRIPTION, events.
-                MySQL puts a ROTATE of no server in place of PREVIOUS_GTIDS, with the position after it.
-    next file   of a connection that continues: the source's FORMAT_DESCRIPTION with no position, and events
+                MySQL puts a ROTATE with server id 0, and the position after it, in place of PREVIOUS_GTIDS.
+    next file   if a connection continues: the source's FORMAT_DESCRIPTION without a position, and events
     end         a ROTATE of the replica's own, or STOP; neither if the replica was killed and connects again
 
-Events of the replica's own have the flag of relay logs. Checksums follow the latest format description, the
-replica's or the source's. An event of the source records its end in the source's file, so its position there is
-known, whatever file of the replica's it is in (applier.io.relayed): all positions here are the source's,
-and event groups that continue from a relay log to the next one are whole (GRP-8).
+Events of the replica's own have the flag of relay logs. Checksums follow the latest format description, the replica's
+or the source's. An event of the source records its end in the source's file, so its position there is known, whichever
+relay log it is in (applier.io.relayed). All positions here are the source's, and event groups that continue from one
+relay log to the next are whole (GRP-8).
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
 
 
 def source_logs(locations: Sequence[str]) -> list[RelayedLocation]:
-    """The source's logs that relay logs, in their order, have events of.
+    """Return the source's logs whose events these relay logs, in order, contain.
 
-    Raises ArchiveError for relay logs that do not name the source's files of their events, that are of several sources,
-    or damaged; EncryptedBinlog.
+    Raises ArchiveError for relay logs that do not name the source's files, that come from several sources, or that are
+    damaged; EncryptedBinlog.
     """
     reading = _Reading()
     for location in locations:
@@ -83,7 +82,7 @@ class _SourceLog:
 
 
 class _Reading:
-    """Reads relay logs in order. The first log has no name until a ROTATE tells."""
+    """Reads relay logs in order. The first log has no name until a ROTATE names it."""
 
     def __init__(self) -> None:
         self.logs = [_SourceLog("")]
@@ -98,8 +97,8 @@ class _Reading:
         self._unfinished = ""  # the relay log before, if it has no end
 
     def read(self, location: str, *, is_newest: bool) -> None:
-        """Read a relay log. The newest one may end anywhere; another one ends with a ROTATE or STOP of the replica's,
-        or, if that was killed, a new connection follows."""
+        """Read a relay log. The newest one may end anywhere. Any other one ends with a ROTATE or STOP of the replica,
+        or, if the replica was killed, a new connection follows."""
         mapped = map_file(location)
         at, is_finished = len(MAGIC), False
         while at < mapped.size:
@@ -128,7 +127,7 @@ class _Reading:
             self._unfinished = location
 
     def _take(self, mapped: MappedFile, event: Event) -> None:
-        """Take an event of the source's, or of a connection, that `next_border` stops at."""
+        """Take an event of the source or of a connection at which `next_border` stopped."""
         end, is_artificial = event.position + event.size, bool(event.flags & _ARTIFICIAL_FLAG)
         if event.type == EventType.FORMAT_DESCRIPTION:
             self._describe(mapped, event)
@@ -148,7 +147,7 @@ class _Reading:
                 self._add(mapped, event.position, end)
 
     def _whole_event(self, mapped: MappedFile, at: int) -> Event | None:
-        """The event there; None where the file ends before it does."""
+        """Return the event at this offset; None if the file ends within it."""
         if mapped.size - at < HEADER_LENGTH:
             return None
         timestamp, kind, server_id, size, end_log_pos, flags = HEADER.unpack(
@@ -174,7 +173,7 @@ class _Reading:
         return Event(at, kind, timestamp, server_id, size, end_log_pos, flags, None, body)
 
     def _check_goes_on(self, location: str, at: int) -> None:
-        """Check that no event of the source is missing before this one, or sent again."""
+        """Check that no event of the source is missing before this one, or was sent again."""
         if self._unfinished:
             raise _ends_early(self._unfinished, f"{location} continues at {at} with later events")
 
@@ -200,7 +199,7 @@ class _Reading:
         self._from_beginning = event.end_log_pos != 0
 
     def _connect(self, mapped: MappedFile, event: Event) -> None:
-        """Continue where a connection begins, or goes to: the log that a ROTATE of no log names."""
+        """Continue where a connection begins, or where it goes: at the log that an artificial ROTATE names."""
         rotate = parse_rotate(event.body)
         if not self.logs[-1].name and not self.logs[-1].parts:
             self.logs[-1] = _SourceLog("")
@@ -221,7 +220,8 @@ class _Reading:
         self._connected_at, self._unfinished = rotate.position, ""
 
     def name_first(self, name: str | None, *, ends: bool = False) -> None:
-        """Name the first log, if it has no name: where a ROTATE leads to; or, if it `ends` there, the one before."""
+        """Name the first log, if it has no name: it is the log that a ROTATE names; or, if it `ends` there, the
+        previous one."""
         first = self.logs[0]
         if first.name or not (name or first.parts):
             return
@@ -242,7 +242,7 @@ def _ends_early(location: str, what_tells: str) -> ArchiveError:
 
 
 def _has_groups(mapped: MappedFile, start: int, end: int) -> bool:
-    """Return whether events of MariaDB's are others than those at the head of a log."""
+    """Return whether a part of a MariaDB log contains events other than those at its head."""
     of_the_head = (EventType.GTID_LIST, EventType.BINLOG_CHECKPOINT)
     while start + HEADER_LENGTH <= end and mapped.array[start + 4] in of_the_head:
         start += int.from_bytes(mapped.array[start + 9 : start + 13].tobytes(), "little")
@@ -250,10 +250,10 @@ def _has_groups(mapped: MappedFile, start: int, end: int) -> bool:
 
 
 def _with_previous(logs: list[RelayedLocation], stands: str, unfinished: Sequence[str]) -> list[RelayedLocation]:
-    """The logs with the transactions that came before each. MariaDB says where a connection `stands` that begins late.
-    A replica of MySQL does not keep what the source says of it: what a server numbers below the first transaction that
-    is here came before the first log. It has to number all that is behind it where a relay log is `unfinished`: only
-    by GTIDs a connection begins with a later log when it has all of the one before."""
+    """Return the logs with the transactions that precede each. MariaDB gives the set before a connection that begins
+    within a log: `stands`. A replica of MySQL does not keep what the source says about it: a server's transactions with
+    numbers below its first one here precede the first log. If a relay log is `unfinished`, the numbers of each server
+    must have no gap: only they show that a connection that begins with a later log misses nothing."""
     gtids = [outline_file(log).gtids for log in logs]
     everything = reduce(GtidSet.union, gtids)
     if unfinished and {len(numbers) for numbers in everything.intervals.values()} != {1}:

@@ -1,6 +1,6 @@
 """Parses the content of any type of event (EV-ALL), on demand (EV-ACC).
 
-The parsers of events by which servers inform replicas, and their group, about themselves are here, too (MySQL Source
+The parsers of events by which servers inform replicas and group members of their state are here, too (MySQL Source
 Documentation, "Incident_event", "Heartbeat_event", "Transaction_context_event", "View_change_event",
 "Transaction_payload_event"; MariaDB's "Replication Protocol" for BINLOG_CHECKPOINT and START_ENCRYPTION.) Parsers take
 an event's body and raise ArchiveError (1610) if it is malformed."""
@@ -42,7 +42,7 @@ class Incident:
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """The source is alive, and stands at this position; never in a file."""
+    """The source is alive, and at this position; never in a file."""
 
     file: str
     position: int | None = None
@@ -50,14 +50,14 @@ class Heartbeat:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """MariaDB: no file before this one is needed for crash recovery."""
+    """MariaDB: crash recovery needs no file before this one."""
 
     file: str
 
 
 @dataclass(frozen=True)
 class StartEncryption:
-    """MariaDB: all that follows in the file is encrypted."""
+    """MariaDB: the rest of the file is encrypted."""
 
     scheme: int
     key_version: int
@@ -183,14 +183,14 @@ class MappedTable:
 
 @dataclass(frozen=True)
 class Xid:
-    """The transaction's number; it is committed by this event."""
+    """The transaction's number; this event commits it."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Statement:
-    """The statement behind the rows that follow (EV-ANN): ROWS_QUERY of MySQL, ANNOTATE_ROWS of MariaDB."""
+    """The statement that made the rows that follow (EV-ANN): ROWS_QUERY of MySQL, ANNOTATE_ROWS of MariaDB."""
 
     sql: bytes
 
@@ -201,8 +201,8 @@ class Statement:
 
 
 def content_of(event: Event) -> Any:
-    """The event's content: a dataclass with its fields, a FormatDescription or a GtidSet; None if the type has none, or
-    is unknown. Raises ArchiveError (1610) with the event's position if the body is malformed."""
+    """Return the event's content: a dataclass with its fields, a FormatDescription or a GtidSet; None if the type has
+    no fields, or is unknown. Raises ArchiveError (1610) with the event's position if the body is malformed."""
     parser = _PARSERS.get(event.type)
     if parser is None:
         return None

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The digest of whole events: an outline keeps it for a split, and a task verifies it before it applies the split.
+"""The digest of whole events. An outline keeps it for each split, and a task verifies it before it applies the split.
 
-It is computed from the CRC32s of events, which an outline reads anyway. It identifies the outlined bytes, so it detects
-what checksums cannot: a different, valid event, and changes of a log without checksums.
+It is computed from the CRC32s of events, which an outline reads anyway. It identifies the outlined bytes, and so it
+detects what checksums cannot detect: a different valid event, and changes of a log without checksums.
 """
 
 import numpy as np
@@ -17,15 +17,16 @@ _MIXER = 0xFF51AFD7ED558CCD
 
 @inline
 def with_event(digest, crc):
-    """The digest (int64) of some events with one more behind them, whose CRC32 this is."""
+    """Return the digest (int64) of events, given the digest of all but the last one, and the last one's CRC32."""
     word = (np.uint64(digest) ^ np.uint64(crc)) * np.uint64(_MIXER)
     return np.int64(word ^ (word >> np.uint64(32)))
 
 
 @kernel
 def digest_events(base, start, end, header_bytes, checksum_bytes, digest):
-    """Put the digest of the events in [start, end), offsets from address `base`, at the address `digest`. Gives where
-    it ends: `end`, or the first event that goes past it, has an impossible length or another checksum."""
+    """Write the digest of the events in [start, end), offsets from address `base`, to the address `digest`. Returns
+    where it stopped: `end`, or the first event that extends past it, or has an impossible length or a wrong checksum.
+    """
     position, word = start, np.int64(0)
     while position < end:
         event = base + position

@@ -1,8 +1,7 @@
 """Reads single events and their contents, each on demand (EV-ACC).
 
-For tools and for the few events that Python reads: `applier show`, DDL, file borders. Row changes in bulk do not go
-through here. All parsers take an event's body, without header and checksum, and raise ArchiveError (1610) if it is too
-short.
+For tools, and for the few events that Python reads: `applier show`, DDL, file borders. Kernels read row changes in
+bulk. All parsers take an event's body, without header and checksum, and raise ArchiveError (1610) if it is too short.
 """
 
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from applier.errors import CORRUPT_EVENT, ArchiveError, EncryptedBinlog
 from applier.io.mapping import MappedFile
 
 _HEAD_BYTES = 8 << 10
-"""The first bytes that are fetched: few heads are longer."""
+"""The number of bytes that are fetched first: few heads are longer."""
 _MARIADB_COMPRESSED = range(EventType.QUERY_COMPRESSED, EventType.DELETE_ROWS_COMPRESSED + 1)
 
 
@@ -49,17 +48,17 @@ class Event:
 
     @property
     def name(self) -> str:
-        """The type's name; UNKNOWN(number) where it has none."""
+        """The name of the type; UNKNOWN(number) if it has none."""
         return event_name(self.type)
 
     @property
     def is_compressed(self) -> bool:
-        """True if it holds compressed events (TRANSACTION_PAYLOAD), or is one (MariaDB's)."""
+        """True if it contains compressed events (TRANSACTION_PAYLOAD), or is compressed itself (MariaDB)."""
         return self.type == EventType.TRANSACTION_PAYLOAD or self.type in _MARIADB_COMPRESSED
 
 
 def read_format(mapped: MappedFile) -> FormatDescription:
-    """The format description of a file. Raises ArchiveError / EncryptedBinlog naming the file."""
+    """Read the format description of a file. Raises ArchiveError or EncryptedBinlog, which name the file."""
     mapped.fetch(0, _HEAD_BYTES)
     try:
         start = bytes(mapped.array[: 4 + HEADER_LENGTH])
@@ -74,8 +73,8 @@ def read_format(mapped: MappedFile) -> FormatDescription:
 
 
 def read_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> Iterator[Event]:
-    """The events of a file in order: all of them, or from the one at `start` to before `end`. Raises ArchiveError if a
-    length is impossible or the file ends in an event, and EncryptedBinlog after the event that says that the rest is
+    """Yield the events of a file in order: all of them, or those in [start, end). Raises ArchiveError if a length is
+    impossible or the file ends within an event, and EncryptedBinlog after the event that says that the rest is
     encrypted."""
     description = read_format(mapped)
     position, end = start, mapped.size if end is None else min(end, mapped.size)
@@ -88,14 +87,14 @@ def read_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> I
 
 
 def encrypted(uri: str, position: int) -> EncryptedBinlog:
-    """The error for a MariaDB file in which START_ENCRYPTION, at a position, says that the rest is encrypted."""
+    """Return the error for a MariaDB file whose rest is encrypted, according to START_ENCRYPTION at a position."""
     return EncryptedBinlog("the binlog is encrypted", file=uri, position=position,
                            hint="give its key, --key-file FILE of file_key_management, or copy it from the server with "
                                 "`mariadb-binlog --read-from-remote-server --raw`")
 
 
 def read_event(mapped: MappedFile, position: int, description: FormatDescription) -> Event:
-    """The event at a position. Raises ArchiveError if it does not fit into the file."""
+    """Read the event at a position. Raises ArchiveError if it extends past the end of the file."""
     mapped.fetch(position, position + HEADER_LENGTH)
     header = bytes(mapped.array[position : position + HEADER_LENGTH])
     if len(header) < HEADER_LENGTH:
@@ -127,7 +126,7 @@ def read_event(mapped: MappedFile, position: int, description: FormatDescription
 
 
 def read_event_at(data: bytes, position: int, description: FormatDescription) -> Event:
-    """An event from within the compressed one at a position: whole, without a checksum."""
+    """Read an event from within the compressed one at a position: a whole event, without a checksum."""
     timestamp, kind, server_id, size, end_log_pos, flags = HEADER.unpack_from(data)
     body = memoryview(data)[description.header_length :]
     return Event(position, kind, timestamp, server_id, size, end_log_pos, flags, None, body)
@@ -137,17 +136,17 @@ def read_event_at(data: bytes, position: int, description: FormatDescription) ->
 
 
 def parse_xid(body: bytes | memoryview) -> int:
-    """The transaction's number in an XID event (u64), which says that it was committed."""
+    """Read the transaction's number in an XID event (u64), which says that it was committed."""
     return Fields("XID", body).number(8)
 
 
 def parse_rows_query(body: bytes | memoryview) -> bytes:
-    """The statement in a ROWS_QUERY event, after a length byte that overflows and so is not used (EV-ANN)."""
+    """Read the statement in a ROWS_QUERY event, after a length byte that is not used, since it overflows (EV-ANN)."""
     return bytes(body[1:])
 
 
 def parse_annotate_rows(body: bytes | memoryview) -> bytes:
-    """The statement in a MariaDB ANNOTATE_ROWS event (EV-ANN)."""
+    """Read the statement in a MariaDB ANNOTATE_ROWS event (EV-ANN)."""
     return bytes(body)
 
 
@@ -188,8 +187,8 @@ _UPDATES = frozenset((24, 31, 39, 167, 170))
 
 
 def parse_rows_header(kind: int, body: bytes | memoryview) -> RowsHeader:
-    """Read the start of a rows event: table id 6 bytes, flags u16, in v2 extra data, column count, bitmaps. The one
-    bitmap of a pre-GA update is given as the before-image's."""
+    """Read the start of a rows event: table id 6 bytes, flags u16, in v2 extra data, column count, bitmaps. The single
+    bitmap of a pre-GA update is returned as the before-image's."""
     fields, extra = Fields("rows", body), b""
     table_id, flags = fields.number(6), fields.number(2)
     if kind not in _ROWS_V1:

@@ -1,4 +1,4 @@
-"""Reads the fields of an event's body front to back; a read past its end is a malformed event (1610)."""
+"""Reads the fields of an event's body in order. A read past its end means that the event is malformed (1610)."""
 
 from struct import Struct
 from typing import Any
@@ -12,7 +12,7 @@ def malformed(what: str, reason: Exception | str | None = None) -> ArchiveError:
 
 
 class Fields:
-    """The rest of a body; every method takes the next field, and raises ArchiveError if it is not there."""
+    """The rest of a body. Every method reads the next field, and raises ArchiveError if it is missing."""
 
     def __init__(self, what: str, body: bytes | memoryview, at: int = 0) -> None:
         self.what, self.body, self.at = what, bytes(body), at

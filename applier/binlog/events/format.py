@@ -24,38 +24,39 @@ IN_INNODB_HINT = ("it is of a binlog that MariaDB keeps in InnoDB (binlog_storag
 HEADER = Struct("<IBIIIH")
 HEADER_LENGTH = HEADER.size
 SERVER_ID_AT = 5
-"""Of the server that an event comes from, in headers of all lengths."""
+"""The offset of the originating server's id, in headers of all lengths."""
 CHECKSUM_LENGTH = 4
 
 _FLAGS_AT = 17
 IN_USE_FLAG = 0x1
-"""In the format description: the file was not closed. It is cleared for the checksum."""
+"""A flag of the format description: the file was not closed. The checksum is computed without it."""
 IGNORABLE_FLAG = 0x80
 """A reader that does not know the event's type may pass it over (EV-IGN)."""
 
 STATEMENT_END_FLAG = 0x1
 NO_FOREIGN_KEY_CHECKS_FLAG, SQL_FOREIGN_KEY_FLAG = 0x2, 0x10
 WITHOUT_CASCADES = NO_FOREIGN_KEY_CHECKS_FLAG | SQL_FOREIGN_KEY_FLAG
-"""Flags of rows events whose changes make no other ones: checks were off, or the log has the rows (AP-FK). A replica of
-MySQL makes them all the same where the log has them, which tells where it has rows that the source had not."""
-"""In a rows event: the last one of its statement, so the statement's table maps end here."""
+"""Flags of rows events whose changes cause no others through foreign keys: checks were off, or the log has the rows
+(AP-FK). In the second case a replica of MySQL nevertheless follows the foreign keys, which makes a difference if it has
+rows that the source did not have."""
+"""A flag of a rows event: it is the last one of its statement, so the statement's table maps end here."""
 DUMMY_TABLE_ID = 0xFFFFFF
 """A rows event with this table id has no rows: it only carries STATEMENT_END_FLAG."""
 
 MOST_COLUMNS = 4096
-"""The most columns of a table, on MySQL and on MariaDB; bitmaps of more columns are damage."""
+"""The most columns of a table, on MySQL and MariaDB. A bitmap of more columns is damaged."""
 
 MARIADB_STANDALONE = 1
-"""In a MariaDB GTID event: the group has no COMMIT, it ends with its only statement."""
+"""A flag of a MariaDB GTID event: the group has no COMMIT and ends with its only statement."""
 MARIADB_GROUP_COMMIT_ID = 2
-"""In a MariaDB GTID event: a commit id u64 follows."""
+"""A flag of a MariaDB GTID event: a commit id u64 follows."""
 MARIADB_ALTER_WITHOUT_EFFECT = 2 | 8
-"""In the extra GTID flags of a MariaDB QUERY (binlog_alter_two_phase): START ALTER, which COMMIT ALTER (4) gives its
-effect, and ROLLBACK ALTER. All three are groups of their own with the text of the ALTER."""
+"""Extra GTID flags of a MariaDB QUERY (binlog_alter_two_phase): START ALTER, which takes effect with COMMIT ALTER (4),
+and ROLLBACK ALTER. All three are groups of their own with the text of the ALTER."""
 
 
 class EventType(IntEnum):
-    """Every event type that MySQL and MariaDB have given a number (EV-ALL)."""
+    """Every event type with a number in MySQL or MariaDB (EV-ALL)."""
 
     UNKNOWN = 0
     START_V3 = 1
@@ -119,13 +120,13 @@ GTID_EVENTS = (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, 
 
 
 def event_name(kind: int) -> str:
-    """The type's name, or `UNKNOWN(number)`."""
+    """Return the name of the type, or `UNKNOWN(number)`."""
     return NAMES.get(kind, f"UNKNOWN({kind})")
 
 
 @dataclass(frozen=True)
 class FormatDescription:
-    """The description of all events of a file, in its first event."""
+    """The content of a file's first event, which describes all events of the file."""
 
     server_version: str
     flavour: str  # "mysql" | "mariadb"
@@ -137,15 +138,15 @@ class FormatDescription:
     @property
     def computes_omitted(self) -> bool:
         """True if a replica of this server's version computes generated columns that an after-image omits. MariaDB
-        10.11 logs them in all images, and its replica takes NULL, or keeps the row's value; MariaDB 11.8 logs none of
-        them in updates and REPLACE, whatever the row image, and its replica computes them. That came with ALTER TABLE
-        that does not lock, which applies logged rows to the new table (MDEV-16329, MDEV-29021; MariaDB 11.2). MySQL's
-        replicas always do."""
+        10.11 logs them in all images, and its replica takes NULL or keeps the row's value. MariaDB 11.8 does not log
+        them in updates and REPLACE, whatever the row image, and its replica computes them. This came with ALTER TABLE
+        without locks, which applies logged rows to the new table (MDEV-16329, MDEV-29021; MariaDB 11.2). MySQL's
+        replicas always compute them."""
         return self.flavour == "mysql" or _version(self.server_version) >= (11, 2, 0)
 
     @property
     def checksum_length(self) -> int:
-        """Bytes of the checksum at an event's end."""
+        """The number of bytes of the checksum at an event's end."""
         return CHECKSUM_LENGTH if self.checksum else 0
 
 
@@ -158,8 +159,8 @@ _EXPECTED_POST_HEADERS = {EventType.QUERY: (13,), EventType.ROTATE: (8,), EventT
 def parse_format_description(event: bytes) -> FormatDescription:
     """Read a FORMAT_DESCRIPTION event, given whole (header to checksum).
 
-    Raises ArchiveError for another event in its place, binlog versions before 4, and unsupported layouts. The checksum
-    itself is not verified.
+    Raises ArchiveError for any other event, binlog versions before 4, and unsupported layouts. The checksum is not
+    verified.
     """
     if len(event) < HEADER_LENGTH + _BODY.size or event[4] != EventType.FORMAT_DESCRIPTION:
         found = event_name(event[4]) if len(event) > 4 else "nothing"
@@ -189,7 +190,7 @@ def parse_format_description(event: bytes) -> FormatDescription:
 
 
 def check_checksum(event: bytes) -> None:
-    """Compare a whole event with the CRC32 at its end; a format description as if the file had been closed. Raises
+    """Compare a whole event with the CRC32 at its end; a format description without the in-use flag. Raises
     ArchiveError (1610) if they differ."""
     data = bytearray(event)
     if data[4] == EventType.FORMAT_DESCRIPTION:
@@ -214,7 +215,7 @@ def check_magic(start: bytes) -> None:
 
 
 def _other_file(start: bytes) -> str:
-    """Return a hint about a file with these first bytes."""
+    """Return a hint for a file with these first bytes."""
     if (packing := packing_of(start)) is not None:
         return f"it is packed with {packing}: give it a name that says so, such as binlog.000001{SUFFIXES[packing]}"
     if start.startswith(_IN_INNODB):
@@ -225,12 +226,13 @@ def _other_file(start: bytes) -> str:
 
 
 def _has_checksum_algorithm(server_version: str, flavour: str) -> bool:
-    """Since MySQL 5.6.1 and MariaDB 5.3 the description ends with the algorithm, and has a checksum of its own."""
+    """Return whether the description ends with a checksum algorithm and a checksum of its own: since MySQL 5.6.1 and
+    MariaDB 5.3."""
     return _version(server_version) >= ((5, 3, 0) if flavour == "mariadb" else (5, 6, 1))
 
 
 def _version(server_version: str) -> tuple[int, ...]:
-    """The numbers of a server's version, without the prefix that MariaDB puts before them for old replicas."""
+    """Return the numbers of a server's version, without the prefix that MariaDB adds for old replicas."""
     numbers: list[int] = []
     for part in server_version.removeprefix("5.5.5-").split("-")[0].split(".")[:3]:
         digits = "".join(c for c in part if c.isdigit())

@@ -92,8 +92,8 @@ class GtidSet:
         cls, intervals: Mapping[str, Iterable[Interval]], domains: Mapping[int, Interval] | None = None,
         states: Mapping[int, State] | None = None,
     ) -> GtidSet:
-        """Build a set from intervals in any order, overlapping or not; from MariaDB's positions, and the states that
-        are known."""
+        """Return a set of intervals in any order, overlapping or not; or of MariaDB's positions, with the known states.
+        """
         merged = {source: _merge(numbers) for source, numbers in sorted(intervals.items())}
         return cls(
             {source: numbers for source, numbers in merged.items() if numbers}, dict(sorted((domains or {}).items())),
@@ -102,7 +102,7 @@ class GtidSet:
 
     @classmethod
     def from_groups(cls, groups: Iterable[tuple[int, int, int]]) -> GtidSet:
-        """The set after (domain, server id, number) groups of a MariaDB log in its order, with their states."""
+        """Return the set after (domain, server id, number) groups of a MariaDB log, in log order, with their states."""
         domains: dict[int, Interval] = {}
         states: dict[int, dict[int, int]] = {}
         for domain, server, number in groups:
@@ -125,18 +125,18 @@ class GtidSet:
 
     @property
     def count(self) -> int:
-        """How many transactions of MySQL are in it."""
+        """The number of MySQL transactions in it."""
         return sum(last - first + 1 for numbers in self.intervals.values() for first, last in numbers)
 
     def __hash__(self) -> int:
         return hash(str(self))
 
     def add(self, gtid: str) -> GtidSet:
-        """The set with one more transaction (or several, in the notation of `parse`)."""
+        """Return the set with one more transaction (or several, in the notation of `parse`)."""
         return self.union(GtidSet.parse(gtid))
 
     def union(self, other: GtidSet) -> GtidSet:
-        """All transactions of both. For MariaDB, the later position in each domain."""
+        """Return the transactions of both. For MariaDB, the later position in each domain."""
         intervals = {
             source: self.intervals.get(source, ()) + other.intervals.get(source, ())
             for source in {**self.intervals, **other.intervals}
@@ -160,7 +160,7 @@ class GtidSet:
         return GtidSet.from_intervals(self.union(later).intervals, {**self.domains, **later.domains}, states)
 
     def contains(self, other: GtidSet) -> bool:
-        """Have all transactions of `other` been executed where this set has?"""
+        """Return whether this set includes all transactions of `other`."""
         return not other.subtract(self)
 
     def subtract(self, other: GtidSet) -> GtidSet:
@@ -177,19 +177,20 @@ class GtidSet:
         return GtidSet.from_intervals(intervals, domains)
 
     def _reaches(self, domain: int, other: GtidSet) -> bool:
-        """Return True if this set, which has a MariaDB domain, has the other's last group there, if it has one."""
+        """Return True if this set, which has the MariaDB domain, includes the other's last group there, or the other
+        has none."""
         return domain not in other.domains or is_executed(other.domains[domain], other.states.get(domain),
                                                           self.domains[domain], self.states.get(domain))
 
     def check_flavour(self, flavour: str) -> None:
-        """Raise UsageError if this is a set of the other flavour than a log's, which never reaches it."""
+        """Raise UsageError if this set is not of a log's flavour: the log would never reach it."""
         if bool(self.domains) if flavour == "mysql" else flavour == "mariadb" and bool(self.intervals):
             own, other = ("MariaDB", "MySQL") if self.domains else ("MySQL", "MariaDB")
             raise UsageError(f"{self} is a GTID set of {own}, but the log is of {other}",
                              hint="give a set of this server, FILE:POS, or a time: '2026-01-31 10:29:59'")
 
     def of_sources(self, sources: Set[str]) -> GtidSet:
-        """The transactions here of some sources, and all of MariaDB's domains."""
+        """Return the transactions of some sources, and all MariaDB domains."""
         return GtidSet.from_intervals({source: numbers for source, numbers in self.intervals.items()
                                        if source in sources}, self.domains, self.states)
 
@@ -200,7 +201,7 @@ class GtidSet:
 
     @classmethod
     def from_previous_gtids_event(cls, body: bytes) -> GtidSet:
-        """Read a PREVIOUS_GTIDS body (no header, no checksum). Raises ArchiveError where it is malformed.
+        """Read a PREVIOUS_GTIDS body (no header, no checksum). Raises ArchiveError if it is malformed.
 
         n_sources u64, then for each: UUID 16 bytes, n_intervals u64, and (first u64, after the last u64) pairs. Since
         MySQL 8.3, if the first and last byte of n_sources are 1, the count is in the six bytes between, and a tag
@@ -239,7 +240,7 @@ class GtidSet:
 
 
 def read_gtid_list(body: bytes) -> list[tuple[int, int, int]]:
-    """The (domain, server id, number) entries of a MariaDB GTID_LIST body. Raises ArchiveError."""
+    """Return the (domain, server id, number) entries of a MariaDB GTID_LIST body. Raises ArchiveError."""
     count = int.from_bytes(body[:4], "little") & 0x0FFFFFFF
     if len(body) < 4 or count * _DOMAIN_ENTRY.size > len(body) - 4:
         raise ArchiveError("the GTID_LIST event is malformed", errno=1610)
@@ -247,7 +248,7 @@ def read_gtid_list(body: bytes) -> list[tuple[int, int, int]]:
 
 
 def _parse_source(part: str, intervals: dict[str, list[Interval]]) -> None:
-    """Add one part of a MySQL set: a UUID, then intervals and tags, a tag applies to the intervals after it."""
+    """Add one part of a MySQL set: a UUID, then intervals and tags. A tag applies to the intervals after it."""
     uuid, *rest = (entry.strip() for entry in part.split(":"))
     if not _UUID.match(uuid) or not rest:
         raise UsageError(
@@ -268,7 +269,7 @@ def _parse_source(part: str, intervals: dict[str, list[Interval]]) -> None:
 
 
 def _merge(numbers: Iterable[Interval]) -> tuple[Interval, ...]:
-    """Sorted intervals that neither overlap nor touch."""
+    """Return sorted intervals that neither overlap nor touch."""
     merged: list[Interval] = []
     for first, last in sorted(numbers):
         if last < first:
@@ -281,7 +282,7 @@ def _merge(numbers: Iterable[Interval]) -> tuple[Interval, ...]:
 
 
 def _without(numbers: Iterable[Interval], taken: Iterable[Interval]) -> list[Interval]:
-    """The parts of `numbers` that are in none of `taken`. Neither has intervals that overlap."""
+    """Return the parts of `numbers` that are in none of `taken`. Neither has overlapping intervals."""
     lasts: SortedDict[int, int] = SortedDict(taken)  # the last number of an interval by its first
     left = []
     for first, last in numbers:

@@ -1,4 +1,4 @@
-"""GTID events of all kinds: the transaction of a group, and when and in which order it was committed."""
+"""GTID events of all kinds: the transaction of a group, and the time and order of its commit."""
 
 from dataclasses import dataclass
 from struct import unpack_from
@@ -8,15 +8,15 @@ from applier.binlog.events.fields import Fields, malformed
 from applier.binlog.events.format import MARIADB_GROUP_COMMIT_ID, EventType
 
 _PACKED_AT = 42
-"""Offsets in a MySQL GTID event, after its fixed fields, of those that newer versions added (8.0.1 on)."""
+"""The offset in a MySQL GTID event of the fields that newer versions (8.0.1 on) added after the fixed ones."""
 _HAS_ANOTHER = 1 << 55
-"""Flag in a commit time of 7 bytes: the original server's different time follows."""
+"""A flag in a commit time of 7 bytes: the original server's time follows, since it differs."""
 _HAS_ANOTHER_VERSION = 1 << 31
 
 
 @dataclass(frozen=True)
 class Gtid:
-    """A GTID event of either flavour. `text` is None for ANONYMOUS_GTID; fields that the event does not have are None.
+    """A GTID event of either flavour. `text` is None for ANONYMOUS_GTID; missing fields are None.
 
     Times are microseconds since 1970; the transaction's length is in bytes, this event's own included.
     """
@@ -37,7 +37,7 @@ class Gtid:
 def parse_gtid(kind: int, body: bytes | memoryview, server_id: int) -> Gtid:
     """Read a GTID, ANONYMOUS_GTID, GTID_TAGGED or MariaDB GTID body; MariaDB's server id is in the event's header.
 
-    Raises ArchiveError (1610) where it is malformed.
+    Raises ArchiveError (1610) if it is malformed.
     """
     if kind == EventType.MARIADB_GTID:
         fields = Fields("GTID", body)
@@ -56,7 +56,7 @@ def parse_gtid(kind: int, body: bytes | memoryview, server_id: int) -> Gtid:
 
 
 def _commit_fields(body: bytes | memoryview) -> tuple[int | None, int | None, int | None, int | None, int | None]:
-    """Commit times, length and server versions, at the event's end, as far as its version has them."""
+    """Return commit times, length and server versions at the event's end, as far as the event's version has them."""
     fields = Fields("GTID", body, min(_PACKED_AT, len(body)))
     if fields.left < 7:
         return None, None, None, None, None
@@ -76,7 +76,7 @@ _LAST_TAGGED = 10
 
 
 def _tagged_gtid(body: bytes) -> Gtid:
-    """MySQL's serialization: version, size, last required field, then (field number, value).
+    """Read a GTID_TAGGED body in MySQL's serialization: version, size, last required field, then (field number, value).
 
     All integers are of variable length: as many bytes follow the first as it has low one bits. Signed ones carry
     their sign in the lowest bit. Fields: 0 flags, 1 UUID, 2 number, 3 tag, 4 last_committed, 5 sequence_number, 6 and

@@ -19,13 +19,13 @@ _FIRST_V2, _PARTIAL_UPDATE, _FIRST_COMPRESSED_V2 = 30, 39, 169
 
 @inline
 def packed_bytes(first):
-    """Return how many bytes follow the first one of a packed integer; -1 where it begins none."""
+    """Return how many bytes follow the first byte of a packed integer; -1 if no packed integer begins with it."""
     return 0 if first < 251 else 2 if first == 252 else 3 if first == 253 else 8 if first == 254 else -1
 
 
 @inline
 def read_packed(at, end):
-    """The packed integer at `at`, and the address after it: 0 where it is cut short, is none, or has more than 63
+    """Return the packed integer at `at`, and the address after it: 0 if it is truncated, invalid, or has more than 63
     bits."""
     if at >= end:
         return np.int64(0), np.int64(0)
@@ -45,14 +45,14 @@ def read_packed(at, end):
 
 @inline
 def table_id_at(body):
-    """The table id that the body of a table map or a rows event begins with: six bytes."""
+    """Return the table id at the beginning of the body of a table map or a rows event: six bytes."""
     return np.int64(load_u32(body)) | np.int64(load_u16(body + 4)) << 32
 
 
 @inline
 def bitmaps_of(event_type):
-    """Return how many bitmaps of columns a rows event has: an update one for each image. All versions, partial updates
-    and MariaDB's compressed events."""
+    """Return how many bitmaps of columns a rows event has: an update has one for each image. Covers all versions,
+    partial updates and MariaDB's compressed events."""
     is_update = (event_type == 24 or event_type == 31 or event_type == _PARTIAL_UPDATE or event_type == 167
                  or event_type == 170)
     return 2 if is_update else 1
@@ -60,9 +60,10 @@ def bitmaps_of(event_type):
 
 @inline
 def read_bitmaps(body, end, event_type):
-    """Read the bitmaps of the rows event whose body is from `body` to `end`: how many columns they have, and the
-    address of the first bitmap; 0 if they are cut off, or have more columns than a table (NO_HEADER columns: the fields
-    before them are cut off). Version 2 has extra data (u16 length, itself included) behind table id and flags."""
+    """Read the bitmaps of the rows event whose body is from `body` to `end`. Returns their number of columns, and the
+    address of the first bitmap: 0 if they are truncated, or have more columns than a table can (NO_HEADER columns: the
+    fields before them are truncated). Version 2 has extra data (u16 length, itself included) behind table id and flags.
+    """
     at = body + 8
     if end - body < 8:
         return np.int64(NO_HEADER), np.int64(0)

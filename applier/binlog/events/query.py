@@ -28,7 +28,7 @@ class Query:
 
     @property
     def text(self) -> str | bytes:
-        """The SQL in the client's character set; bytes if it is not text in it."""
+        """The SQL, decoded from the client's character set; bytes if it cannot be decoded."""
         try:
             charset = self.context.get("charset_client")
             return self.sql.decode(CLIENT_CODECS.get(charset, "utf-8") if isinstance(charset, int) else "utf-8")
@@ -71,7 +71,7 @@ def parse_query(body: bytes | memoryview) -> Query:
 
 
 def sql_offset(body: bytes | memoryview) -> int:
-    """The offset of the SQL in a QUERY's body."""
+    """Return the offset of the SQL in a QUERY's body."""
     if len(body) < _QUERY.size:
         raise malformed("QUERY")
     _, _, database_length, _, context_length = _QUERY.unpack_from(body)
@@ -98,11 +98,12 @@ def parse_query_compressed(body: bytes | memoryview) -> Query:
 
 
 _MOST_INFLATED = 1 << 30
-"""max_allowed_packet's limit: no event can hold more."""
+"""The limit of max_allowed_packet: no event can contain more."""
 
 
 def inflate(data: bytes) -> bytes:
-    """MariaDB's compressed payload: a byte 0x80 | algorithm << 4 | n, the length in n bytes, a zlib stream."""
+    """Inflate a compressed payload of MariaDB: a byte 0x80 | algorithm << 4 | n, the length in n bytes, a zlib stream.
+    """
     n_length = data[0] & 7 if data else 0
     if not data or data[0] & 0xF0 != 0x80 or not 1 <= n_length <= 4:
         raise malformed("compressed")
@@ -118,7 +119,7 @@ def inflate(data: bytes) -> bytes:
 
 
 def _query_context(data: bytes) -> dict[str, Variable]:
-    """Status variables by name. Bytes from an unknown code on are kept under `unread`."""
+    """Return status variables by name. Bytes from an unknown code on are kept under `unread`."""
     context: dict[str, Variable] = {}
     at = 0
     try:

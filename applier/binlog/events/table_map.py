@@ -24,11 +24,11 @@ DEFAULT_CHARSET, COLUMN_CHARSET = 2, 3
 """Optional metadata: collations of the columns with characters or bytes: either the most frequent one and exceptions by
 their number among these columns, or one for each."""
 VECTOR_DIMENSIONS = 13
-"""Optional metadata of MySQL: the most numbers of each VECTOR column."""
+"""Optional metadata of MySQL: the largest dimension of each VECTOR column."""
 _NUMERIC = {code for code, form in FORMS.items() if form.numeric}
 _WITH_COLLATION = {flavour: {code for code, form in FORMS.items() if flavour in form.collation}
                    for flavour in ("mysql", "mariadb")}
-"""The types that these two fields cover, without ENUM and SET, as both servers write logs."""
+"""The types that these two fields cover on each flavour, without ENUM and SET."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +72,7 @@ class TableMap:
 
     @functools.cached_property
     def dimensions(self) -> tuple[int | None, ...]:
-        """For each column how many numbers a VECTOR has at most: None if it is none or the log does not say. Raises
+        """For each column the largest dimension of a VECTOR: None if it is not a VECTOR or the log does not say. Raises
         ArchiveError (1610) for malformed metadata."""
         reader = _Reader(self.optional.get(VECTOR_DIMENSIONS, b""))
         return tuple(reader.packed() if wire_type == WireType.VECTOR and reader.at < len(reader.body) else None
@@ -102,7 +102,7 @@ class TableMap:
 
 
 class _Reader:
-    """Reads a body front to back; a read past its end is a corrupt event."""
+    """Reads a body in order. A read past its end means that the event is corrupt."""
 
     def __init__(self, body: bytes):
         self.body, self.at = body, 0
@@ -134,8 +134,8 @@ class _Reader:
 
 @functools.lru_cache(512)
 def parse_table_map(body: bytes) -> TableMap:
-    """Parse a TABLE_MAP event: `body` starts after the 6-byte table id and ends before the checksum. Plans, readers of
-    files and feeds of single tables ask for the same ones again and again.
+    """Parse a TABLE_MAP event: `body` starts after the 6-byte table id and ends before the checksum. Results are
+    cached: plans, readers of files and feeds of single tables request the same ones repeatedly.
 
     Raises ArchiveError (1610) if the body is malformed, or has a column type that no server writes.
     """

@@ -1,4 +1,4 @@
-"""XA transactions in the log: the one that an event or a statement concerns.
+"""XA transactions in the log: which one an event or a statement concerns.
 
 MySQL and MariaDB write a prepared transaction as a group that ends with an XA_PREPARE event, and later, maybe in
 another file, a separate group with `XA COMMIT` or `XA ROLLBACK`. Both name it by its xid, which is written here as the
@@ -17,7 +17,7 @@ _DECISION = re.compile(rb"XA\s+(COMMIT|ROLLBACK)\s+X'([0-9a-f]*)'\s*,\s*X'([0-9a
 
 @dataclass(frozen=True)
 class XaPrepare:
-    """An XA_PREPARE event. `one_phase`: the transaction is committed with it."""
+    """An XA_PREPARE event. `one_phase`: it also commits the transaction."""
 
     xid: str
     one_phase: bool
@@ -39,7 +39,7 @@ def parse_xa_prepare(body: bytes | memoryview) -> XaPrepare:
 
 
 def parse_xa_decision(sql: bytes) -> tuple[str, bool]:
-    """The xid of an XA COMMIT or XA ROLLBACK statement as servers log it, and whether it commits.
+    """Return the xid of an XA COMMIT or XA ROLLBACK statement, as servers log it, and whether it commits.
 
     Raises ArchiveError (1610) for any other statement.
     """

@@ -1,5 +1,5 @@
-"""Selects event groups: leaves them out by GTID and by their originating server (GRP-6), or
-chooses them by the thread that ran them."""
+"""Selects event groups: excludes them by GTID and by their originating server (GRP-6), or chooses them by the thread
+that ran them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from applier.errors import UsageError
 
 @dataclass(frozen=True)
 class LeftOutGroups:
-    """Left out are these transactions (None: none), groups of other servers than `servers`, if there are any, and those
-    of `ignored_servers`."""
+    """The excluded groups: these transactions (None: none), groups of `ignored_servers`, and, if `servers` is not
+    empty, groups of all other servers."""
 
     gtids: GtidChoice | None = None
     servers: tuple[int, ...] = ()
@@ -24,11 +24,11 @@ class LeftOutGroups:
 
     @property
     def none(self) -> bool:
-        """True if nothing is left out."""
+        """True if no group is excluded."""
         return self.gtids is None and not self.servers and not self.ignored_servers
 
     def mask(self, groups: Groups) -> np.ndarray:
-        """Which of the groups are left out: bool[n]."""
+        """Return which of the groups are excluded: bool[n]."""
         left_out: np.ndarray = np.isin(groups.servers, self.ignored_servers)
         if self.servers:
             left_out |= ~np.isin(groups.servers, self.servers)
@@ -42,8 +42,8 @@ _WHY = "MariaDB before 11.5 does not log the thread of row changes"
 
 
 def notes_on_threads(threads: Collection[int], n_chosen: int, n_unknown: int) -> list[str]:
-    """Return notes for the user, given how many event groups these threads ran, and of how many the log does not say
-    which thread did. Raises UsageError where these threads ran none."""
+    """Return notes for the user, given the number of event groups that these threads ran, and the number of those whose
+    thread the log does not have. Raises UsageError if the threads ran no group."""
     if not n_chosen:
         raise UsageError(f"these binlogs contain no transaction of thread {' or '.join(map(str, threads))}",
                          hint=f"the log does not say which threads ran {n_unknown:,} event groups: {_WHY}" if n_unknown

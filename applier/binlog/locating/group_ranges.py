@@ -13,13 +13,13 @@ from applier.binlog.locating.groups import Groups
 from applier.io.typed_json import Count
 
 RANGE_BYTES = 16 << 20
-"""The approximate length of a range: the part of a file that is read once the index has found it."""
+"""The approximate length of a range, which is the part of a file to read after the index has found it."""
 
 
 @dataclass(frozen=True)
 class GroupRange:
-    """The groups in [start, end) of a file: their first and last time, xid and group id, and their GTIDs as intervals
-    of numbers by the part before the number."""
+    """The groups in [start, end) of a file: their first and last time, xid and group id, and their GTIDs, as intervals
+    of numbers by the part of the GTID before the number."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class GroupRange:
     gtids: dict[str, tuple[tuple[int, int], ...]]
 
     def to_json(self) -> list[Any]:
-        """As a list, which is short, since an index has many."""
+        """Return it as a list, which is shorter than an object: an index has many."""
         return list(dataclasses.asdict(self).values())
 
 
@@ -40,7 +40,7 @@ GroupRangeFields = tuple[Count, Count, int, int, _Interval | None, _Interval | N
 
 
 def group_ranges(groups: Groups) -> Iterator[GroupRange]:
-    """All groups of a file, in ranges."""
+    """Divide all groups of a file into ranges."""
     first = 0
     while first < len(groups):
         last = int(np.searchsorted(groups.ends, groups.starts[first] + RANGE_BYTES))
@@ -50,7 +50,7 @@ def group_ranges(groups: Groups) -> Iterator[GroupRange]:
 
 
 def describe(groups: Groups, first: int, last: int) -> GroupRange:
-    """The range of the groups from one index to before another; at least one."""
+    """Return the range of the groups with indexes in [first, last), at least one."""
     part = slice(first, last)
     sources, numbers, times, xids = groups.sources[part], groups.numbers[part], groups.times[part], groups.xids[part]
     gtids = {groups.names[source]: _intervals(numbers[sources == source])

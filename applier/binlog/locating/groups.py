@@ -1,5 +1,5 @@
-"""The event groups of a file, or of a part of it, as columns: the data of the outline's kernel for each; and the
-statements behind their rows."""
+"""The event groups of a file, or of a part of it, as columns, from the outline's kernel; and the statements that made
+their rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WHOLE = 1 << 62
 
 @dataclass(frozen=True)
 class Group(Timed):
-    """One event group: [start, end) in a file, its time in epoch seconds. Missing fields are None."""
+    """One event group: [start, end) in a file, and its time in epoch seconds. Missing fields are None."""
 
     file: str
     start: int
@@ -36,9 +36,9 @@ class Group(Timed):
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups in log order; each array has an entry for each.
+    """Groups in log order; each array has one entry per group.
 
-    `sources` are indexes in `names`: the part of a GTID before its last number, "uuid", "uuid:tag" or "domain-server".
+    `sources` are indexes in `names`, the parts of GTIDs before the last number: "uuid", "uuid:tag" or "domain-server".
     """
 
     file: str
@@ -57,13 +57,14 @@ class Groups:
         return len(self.starts)
 
     def of_threads(self, threads: Collection[int]) -> np.ndarray:
-        """Return which of them these threads ran, where the log says so: bool[n]; all for no threads."""
+        """Return which groups these threads ran, as far as the log says so: bool[n]. All groups if no thread is given.
+        """
         found: np.ndarray = np.isin(self.threads, [*threads]) if threads else np.ones(len(self), np.bool_)
         return found
 
     @property
     def are_without_thread(self) -> np.ndarray:
-        """Whether each has no thread in the log: bool[n]."""
+        """Return which groups have no thread in the log: bool[n]."""
         unknown: np.ndarray = self.threads < 0
         return unknown
 
@@ -79,8 +80,9 @@ class Groups:
 
 @dataclass(frozen=True)
 class RowStatements:
-    """Statements behind rows events, in log order: statement i is behind those in [starts[i], ends[i]). Its bytes, in
-    its client's character set, are data[offsets[i]:offsets[i + 1]]. Those in a compressed event have its position."""
+    """The statements that made rows events, in log order: statement i made those in [starts[i], ends[i]). Its bytes, in
+    its client's character set, are data[offsets[i]:offsets[i + 1]]. Statements in a compressed event have its position.
+    """
 
     starts: np.ndarray
     ends: np.ndarray
@@ -89,7 +91,7 @@ class RowStatements:
 
 
 class GroupPass(OutlinePass):
-    """A pass over a file for its groups, or for statements. Checksums are not verified: nothing is applied.
+    """A pass over a file for its groups, or for statements. Checksums are not verified, since nothing is applied.
 
     Raises ArchiveError if the file's head cannot be read.
     """
@@ -98,8 +100,8 @@ class GroupPass(OutlinePass):
         super().__init__(uri, StopCondition(), _WHOLE, verify=False)
 
     def groups(self, begin: int | None = None, end: int | None = None) -> Groups:
-        """The whole groups in [begin, end), by default of the file. A group must start at `begin`. Raises ArchiveError
-        (1610) if the bytes cannot be divided into events."""
+        """Return the whole groups in [begin, end), by default of the whole file. A group must start at `begin`. Raises
+        ArchiveError (1610) if the bytes cannot be divided into events."""
         recording = self._recorded(begin, end)
         entries = recording.used("groups")
         has_gtid = entries["number"] >= 0
@@ -114,12 +116,12 @@ class GroupPass(OutlinePass):
                       self.servers(entries["start"]), entries["thread"])
 
     def kind_at(self, offset: int) -> int:
-        """The type of the event that begins there."""
+        """Return the type of the event at an offset."""
         self.mapped.fetch(offset, offset + HEADER_LENGTH)
         return int(self.mapped.array[offset + 4])
 
     def row_statements(self, begin: int, end: int) -> RowStatements:
-        """The statements behind rows events in the whole groups in [begin, end). Raises as `groups` does."""
+        """Return the statements that made rows events, of the whole groups in [begin, end). Raises as `groups` does."""
         recording = self._recorded(begin, end, with_statements=True)
         groups, found = recording.used("groups"), recording.used("row_statements")
         found = found[: np.searchsorted(found["position"], groups["end"][-1])] if len(groups) else found[:0]
@@ -140,7 +142,7 @@ class GroupPass(OutlinePass):
 
 
 def _domain_servers(known: list[bytes], sources: np.ndarray, servers: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """MariaDB's sources by domain and server, since a GTID names both."""
+    """Return the sources of MariaDB by domain and server, since a GTID names both."""
     domains = np.array([domain_of(source) for source in known] or [0], np.int64)
     pairs = np.where(sources >= 0, domains[sources] << 32 | servers, -1)
     distinct, which = np.unique(pairs, return_inverse=True)

@@ -15,9 +15,10 @@ _SHOWN = 200
 
 
 class GtidChoice:
-    """Transactions by GTID: a set in MySQL's notation, or MariaDB's one by one (0-1-5,0-1-7). Raises UsageError.
+    """Transactions chosen by GTID: a set in MySQL's notation, or a list of MariaDB's GTIDs (0-1-5,0-1-7). Raises
+    UsageError.
 
-    `transactions` has them by what a GTID has before its number: "uuid", "uuid:tag" or "domain-server".
+    `transactions` has them by the part of a GTID before its number: "uuid", "uuid:tag" or "domain-server".
     """
 
     def __init__(self, text: str) -> None:
@@ -39,11 +40,11 @@ class GtidChoice:
 
     @property
     def count(self) -> int:
-        """How many transactions they are."""
+        """The number of transactions."""
         return count_of(self.transactions)
 
     def chosen(self, names: list[str], sources: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """A mask of the groups of a `locating.groups.Groups` that are among them."""
+        """Return which groups of a `locating.groups.Groups` are chosen: bool[n]."""
         found = np.zeros(len(numbers), bool)
         for index, name in enumerate(names):
             if name in self._intervals:
@@ -54,7 +55,8 @@ class GtidChoice:
         return found
 
     def may_be_in(self, logged: GtidSet) -> bool:
-        """Return whether one of them may be among those that are logged. Of MariaDB's, only the domain tells."""
+        """Return whether one of the chosen transactions may be in a log with these transactions. For MariaDB, only
+        domains are compared."""
         if logged.domains:
             domains = {source.partition("-")[0] for source in self._intervals if source.count("-") == 1}
             return any(int(domain) in logged.domains for domain in domains)
@@ -63,17 +65,18 @@ class GtidChoice:
 
 
 def count_of(transactions: GtidSet) -> int:
-    """Return how many transactions a set of intervals has."""
+    """Return the number of transactions in a set of intervals."""
     return sum(last - first + 1 for intervals in transactions.intervals.values() for first, last in intervals)
 
 
 def shortened(text: str) -> str:
-    """A text for a line: its beginning, if it is long."""
+    """Return a text for one line: only its beginning, if it is long."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
 
 
 def choice_text(transactions: GtidSet) -> str:
-    """Return transactions in the form of GtidChoice, given by the part of a GTID before its number."""
+    """Return transactions, which are given by the part of a GTID before its number, as the text that GtidChoice takes.
+    """
     if not any(source.count("-") == 1 for source in transactions.intervals):
         return str(transactions)
     return ",".join(f"{source}-{number}" for source, intervals in transactions.intervals.items()
@@ -81,7 +84,7 @@ def choice_text(transactions: GtidSet) -> str:
 
 
 def _overlap(intervals: np.ndarray, others: np.ndarray) -> bool:
-    """Return whether two lists of intervals, ascending and apart, have a number in common."""
+    """Return whether two lists of ascending, disjoint intervals have a number in common."""
     index = np.searchsorted(others[:, 1], intervals[:, 0])
     inside = index < len(others)
     return bool((others[index[inside], 0] <= intervals[inside, 1]).any())

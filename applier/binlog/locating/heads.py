@@ -28,14 +28,14 @@ from applier.io.relayed import open_plain, relayed_in
 
 _FIRST_READ = 8192
 _LARGEST = 256 << 20
-"""The most bytes of an event of a head: a larger length is damage."""
+"""The most bytes of an event in a head: a larger length means that the file is damaged."""
 _FLAGS_AT = 4 + 17
 
 
 @dataclass(frozen=True)
 class FileHead:
-    """A file's head. `digest` is the CRC32 of its bytes (as if the file had been closed); `first_id` is the group id of
-    the next event, None without ids (GRP-3). `is_encrypted`: the file is, and a key that was given decrypts it."""
+    """A file's head. `digest` is the CRC32 of its bytes (without the in-use flag); `first_id` is the group id of the
+    next event, None without ids (GRP-3). `is_encrypted`: the file is encrypted, and a given key decrypts it."""
 
     format: FormatDescription
     created: int  # epoch seconds
@@ -47,12 +47,14 @@ class FileHead:
 
     @property
     def executed(self) -> GtidSet:
-        """Everything executed before the file. A MariaDB list's last entry of a domain is the domain's position."""
+        """Everything that was executed before the file. For MariaDB, the last entry of a domain in the list is the
+        domain's position."""
         return self.before or GtidSet.from_groups((*source, number) for source, number in self.last_numbers.items())
 
 
 def read_head(file: ArchiveFile) -> FileHead:
-    """Read the head of a file, a few KB in all. Raises ArchiveError / EncryptedBinlog naming file and position."""
+    """Read the head of a file, a few KB in all. Raises ArchiveError or EncryptedBinlog, which name file and position.
+    """
     position = 4
     try:
         with _Start(file) as start:
@@ -110,14 +112,14 @@ class _Start:
         self._source.close()
 
     def take(self, at: int, size: int) -> bytes:
-        """`size` bytes from `at`, or as many as there are."""
+        """Return `size` bytes from `at` on, fewer at the end of the file."""
         if at + size > len(self._data):
             self._data += self._source.read(max(at + size - len(self._data), _FIRST_READ))
         return self._data[at : at + size]
 
 
 def _event(start: _Start, position: int) -> bytes:
-    """The whole event at a position. Raises ArchiveError if the file ends before it does."""
+    """Return the whole event at a position. Raises ArchiveError if the file ends within it."""
     header = start.take(position, HEADER_LENGTH)
     size = int.from_bytes(header[9:13], "little")
     event = start.take(position, size) if size <= _LARGEST else b""
@@ -128,6 +130,6 @@ def _event(start: _Start, position: int) -> bytes:
 
 
 def _as_closed(head: bytes) -> bytes:
-    """The head without the flag that says that the server still writes the file."""
+    """Return the head without the flag that says that the server is still writing the file."""
     flags = head[_FLAGS_AT] & ~IN_USE_FLAG
     return head[:_FLAGS_AT] + bytes([flags]) + head[_FLAGS_AT + 1 :]

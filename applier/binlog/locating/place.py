@@ -1,4 +1,4 @@
-"""A position in a log, as a user gives it: FILE:POS, a GTID set, or a time; and as results have it."""
+"""Places in a log: as a user gives them (FILE:POS, a GTID set, or a time), and as results have them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ POSITION, GTIDS, TIME = "a position (FILE:POS)", "a GTID set", "a time"
 
 @dataclass(frozen=True)
 class Place:
-    """Just one of a position, a set of transactions that were executed, and a time in seconds since 1970; and the text
-    that says it."""
+    """A position, a set of executed transactions, or a time in seconds since 1970, just one of them; and its text."""
 
     text: str
     position: tuple[str, int] | None = None
@@ -23,7 +22,7 @@ class Place:
 
     @property
     def kind(self) -> str:
-        """The kind of position, as the user gives it."""
+        """Which of the three the user gave."""
         return POSITION if self.position is not None else GTIDS if self.gtid_set is not None else TIME
 
 

@@ -1,9 +1,9 @@
 """Finds event groups in an archive (GRP-4, GRP-7), and keeps its index.
 
 The index is a small file beside the archive that narrows a search to parts of files. It is trusted only as far as it
-can be checked. The index as a whole has a checksum. Its entry of a file counts as long as the file has the recorded
-size and time; otherwise the file is described again. Groups found by it are read in the file; if they differ, or before
-a group is declared missing, the heads of the files are compared, too."""
+can be checked. The whole index has a checksum. The entry of a file is valid while the file has the recorded size and
+time; otherwise the file is described again. Groups that the index leads to are read in the file. If they differ, and
+before a group is reported as missing, the heads of the files are compared, too."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Entry:
-    """The index's entry of a file: how to recognise the file, and its ranges."""
+    """The index's entry of a file: what identifies the file, and its ranges."""
 
     size: int
     changed: int
@@ -40,24 +40,24 @@ class Entry:
     group_ranges: tuple[GroupRange, ...]
 
     def is_of(self, file: ArchiveFile) -> bool:
-        """True if the file is unchanged, as far as its directory tells."""
+        """Return True if the file is unchanged by its size and time."""
         return (self.size, self.changed) == (file.size, file.changed)
 
 
 Index = dict[str, Entry]
 """Entries by the files' base names."""
 _Entries = dict[str, tuple[Count, int, int, tuple[GroupRangeFields, ...]]]
-"""An index's JSON."""
+"""The JSON of an index."""
 
 
 def index_uri(archive: Archive) -> str | None:
-    """The path of the archive's index, whether it exists or not; None if the files are not in one directory."""
+    """Return the path of the archive's index, whether or not it exists; None if the files are not in one directory."""
     directories = {folder_of(file.uri) for file in archive.files}
     return join(directories.pop(), INDEX_NAME) if len(directories) == 1 else None
 
 
 def load(uri: str) -> Index | None:
-    """Load an index; None if there is none. One that cannot be trusted is empty. Raises ArchiveError if it cannot be
+    """Load an index; None if there is none, and an empty one if it is damaged. Raises ArchiveError if it cannot be
     read."""
     filesystem, path = resolve(uri)
     try:
@@ -78,7 +78,7 @@ def load(uri: str) -> Index | None:
 
 
 def save(index: Index, uri: str) -> int:
-    """Write the index; returns its size in bytes. A local one replaces the old one at once. Raises ArchiveError."""
+    """Write the index, and return its size in bytes. A local index is replaced atomically. Raises ArchiveError."""
     entries = {name: [entry.size, entry.changed, entry.head, [part.to_json() for part in entry.group_ranges]]
                for name, entry in sorted(index.items())}
     text = json.dumps(entries, separators=(",", ":"))
@@ -99,13 +99,14 @@ def save(index: Index, uri: str) -> int:
 
 
 def describe_file(file: ArchiveFile) -> Entry:
-    """The entry of a file, by a pass over it. Raises ArchiveError if it is damaged; a torn end is left out."""
+    """Return the entry of a file, after a pass over it. Raises ArchiveError if it is damaged; a truncated end is
+    ignored."""
     head = read_head(file)
     return Entry(file.size, file.changed, head.digest, tuple(group_ranges(GroupPass(file.uri).groups())))
 
 
 def describe_files(files: Sequence[ArchiveFile], done: Callable[[int], None]) -> Index:
-    """Entries of files, several at a time; `done` is called with the number of finished ones."""
+    """Return the entries of files. Several are read at a time; `done` is called with the number of finished ones."""
     index: Index = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for file, entry in zip(files, pool.map(describe_file, files), strict=True):
@@ -115,19 +116,19 @@ def describe_files(files: Sequence[ArchiveFile], done: Callable[[int], None]) ->
 
 
 def outdated(index: Index, archive: Archive) -> list[ArchiveFile]:
-    """The files that have changed since the index described them, by their sizes and times."""
+    """Return the files that have changed since the index described them, by size and time."""
     return [file for file in archive.files if file.name not in index or not index[file.name].is_of(file)]
 
 
 def mistaken(index: Index, files: Sequence[ArchiveFile]) -> list[ArchiveFile]:
-    """The files that look unchanged but have other heads."""
+    """Return the files with an unchanged size and time but a different head."""
     return [file for file in files if read_head(file).digest != index[file.name].head]
 
 
 @dataclass(frozen=True)
 class Indexed:
-    """The result of `index`: the file it wrote, its bytes, how many files it describes, and how many of them were read.
-    """
+    """The result of `index`: the file that it wrote, its size, the number of files that it describes, and how many of
+    them were read."""
 
     uri: str
     size: int
@@ -157,9 +158,9 @@ def index(directory: str, progress: Progress | None = None) -> Indexed:
 
 
 def locate(binlogs: list[str], target: Target, progress: Progress | None = None) -> list[Group]:
-    """The groups that a target names, in the log's order; by the archive's index if it has one.
+    """Return the groups that match a target, in log order, by the archive's index if it has one.
 
-    Raises ArchiveError (1236) if there is none.
+    Raises ArchiveError (1236) if no group matches.
     """
     archive, progress = open_archive(binlogs), progress or Silent()
     uri = index_uri(archive)
@@ -191,7 +192,7 @@ def _among(groups: Groups, target: Target) -> list[Group]:
 
 
 def _by_index(archive: Archive, known: Index, uri: str, target: Target, progress: Progress) -> list[Group]:
-    """The groups that the index leads to. The index is updated first, and made again if a file proves it wrong."""
+    """Return the groups that the index leads to. The index is updated first, and corrected if a file contradicts it."""
     wrong = outdated(known, archive)
     described: set[str] = set()
     while True:
@@ -223,7 +224,7 @@ def _bring_to_date(known: Index, wrong: list[ArchiveFile], uri: str, progress: P
 
 
 def _led_to(archive: Archive, known: Index, target: Target) -> tuple[list[Group], ArchiveFile | None]:
-    """The groups that the index leads to, or the file that the index describes wrongly."""
+    """Return the groups that the index leads to, or the first file that the index describes wrongly."""
     found: list[Group] = []
     for file in archive.files:
         group_ranges = [part for part in known[file.name].group_ranges if target.may_be_in(part)]

@@ -13,15 +13,15 @@ from applier.binlog.events.query import Query
 from applier.io.mapping import map_file
 
 _MOST_EVENTS = 16
-"""Of a group that are looked at: its statement comes before its first rows event."""
+"""The most events of a group to read: its statement comes before its first rows event."""
 _QUERIES = EventType.QUERY, EventType.QUERY_COMPRESSED, EventType.EXECUTE_LOAD_QUERY
 _STATEMENTS = EventType.ROWS_QUERY, EventType.ANNOTATE_ROWS
 
 
 @dataclass(frozen=True)
 class Session:
-    """Who ran a group: the server that it was first run on, and the thread there, None where the log has none; the
-    statement behind its first rows, if the log has it."""
+    """The session that ran a group: the originating server, and the thread there, None if the log does not have it; the
+    statement that made its first rows, if the log has it."""
 
     server_id: int
     thread_id: int | None = None
@@ -29,7 +29,7 @@ class Session:
 
 
 def session_of(uri: str, start: int, end: int) -> Session:
-    """Return the session by the events in [start, end) of a file. Raises ArchiveError for a malformed one."""
+    """Return the session that ran the group in [start, end) of a file. Raises ArchiveError for a malformed event."""
     found = Session(0)
     for event in _first_events(uri, start, end):
         thread, statement = found.thread_id, found.statement
@@ -44,7 +44,7 @@ def session_of(uri: str, start: int, end: int) -> Session:
 
 
 def _first_events(uri: str, start: int, end: int) -> Iterator[FileEvent]:
-    """Yield the events of a group; those within compressed ones replace these."""
+    """Yield the events of a group; for a compressed event, the events within it."""
     n = 0
     for event in file_events(map_file(uri, whole=False), start, end):
         for one in event.events() if event.is_compressed else (event,):

@@ -1,4 +1,5 @@
-"""Targets of a search, and how to find them: in heads of files, in ranges of the index, in the groups themselves."""
+"""Targets of a search, and where they may be: by the heads of files, by ranges of the index, and by the groups
+themselves."""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ from applier.errors import LOG_GAP, ArchiveError, UsageError
 
 _MARIADB = re.compile(r"\d+-\d+-\d+\Z")
 Heads = Callable[[int], FileHead]
-"""The head of a file by its index in the archive; each is read when it is first asked for."""
+"""Returns the head of a file, given its index in the archive; each head is read at its first use."""
 
 
 class Target(Protocol):
-    """One kind of target. `what` names it in messages; `first_only`: the first group that matches is the answer."""
+    """One kind of target. `what` names it in messages; `first_only`: only the first matching group is the result."""
 
     @property
     def what(self) -> str: ...
@@ -32,14 +33,14 @@ class Target(Protocol):
     def first_only(self) -> bool: ...
 
     def files(self, heads: Heads, n: int) -> Iterator[int]:
-        """The indexes of files, out of n, that may contain it by their heads, in the order in which to look. May raise
-        ArchiveError if the heads show that none does."""
+        """Return the indexes of those of n files that may contain it, by their heads, in the order in which to search
+        them. May raise ArchiveError if the heads show that no file contains it."""
 
     def may_be_in(self, group_range: GroupRange) -> bool:
-        """True if a range of the index may contain it."""
+        """Return True if a range of the index may contain it."""
 
     def among(self, groups: Groups) -> np.ndarray:
-        """The indexes of the groups that match."""
+        """Return the indexes of the groups that match."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ class ByGtid:
         yield from (i for i in range(n - 1, -1, -1) if i != likely)
 
     def _mysql_files(self, heads: Heads, n: int) -> Iterator[int]:
-        """Sets of executed transactions only grow, so it is in the file before the first one whose head contains it."""
+        """Return the file before the first one whose head contains the GTID: sets of executed transactions only grow.
+        """
         wanted = GtidSet.from_intervals({self.source: [(self.number, self.number)]})
         if heads(0).before.contains(wanted):
             raise ArchiveError(f"{self.what} precedes the first file of the archive", errno=LOG_GAP,
@@ -98,7 +100,8 @@ class ByGtid:
 
 @dataclass(frozen=True)
 class ByTime:
-    """The first group in the log of a time (epoch seconds) or later: where `replay --stop-datetime` stops."""
+    """The first group in the log with this time (epoch seconds) or a later one, where `replay --stop-datetime` stops.
+    """
 
     time: float
     text: str
@@ -109,7 +112,7 @@ class ByTime:
         return f"an event group of {self.text} or later"
 
     def files(self, heads: Heads, n: int) -> Iterator[int]:
-        """A group is not younger than the file after its own."""
+        """Return the files in which to search: a group is never younger than the file after its own."""
         yield from range(_first(range(1, n), lambda i: heads(i).created >= self.time) - 1, n)
 
     def may_be_in(self, group_range: GroupRange) -> bool:
@@ -121,8 +124,8 @@ class ByTime:
 
 @dataclass(frozen=True)
 class ByXid:
-    """The groups with this number in their XID event. A server starts counting again when it starts, so there may be
-    several."""
+    """The groups with this number in their XID event. A server counts anew after each start, so there may be several.
+    """
 
     xid: int
     first_only: bool = False
@@ -143,7 +146,7 @@ class ByXid:
 
 @dataclass(frozen=True)
 class ByGroupId:
-    """The group with a group id, which grows; only events with 27-byte headers have one (GRP-3)."""
+    """The group with a group id. Ids grow, and only events with 27-byte headers have one (GRP-3)."""
 
     group_id: int
     first_only: bool = True
@@ -183,5 +186,5 @@ def target_of(gtid: str | None, time: Place | None, xid: int | None, group_id: i
 
 
 def _first(numbers: range, holds: Callable[[int], bool]) -> int:
-    """The first index at which the condition holds, by bisection; the end if it never does."""
+    """Return, by bisection, the first index at which the condition holds; the end if it never does."""
     return numbers.start + bisect_left(numbers, True, key=holds)

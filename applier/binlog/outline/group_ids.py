@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from applier.binlog.outline.outline import Outline
 
 NO_GROUP_ID = 0
-"""The id that a replica writes if its source has none."""
+"""The id that a replica writes if its source has no ids."""
 
 
 def check_group_ids(outlines: Sequence[Outline], last: int | None) -> int | None:
-    """Check that ids grow from file to file, starting after the `last` one applied before; returns the new last one.
+    """Check that ids grow from file to file, beginning after the `last` one that was applied. Returns the new last one.
 
     Raises ReplayStopped for a group that may have been applied already (GRP-5).
     """
@@ -30,7 +30,7 @@ def check_group_ids(outlines: Sequence[Outline], last: int | None) -> int | None
 
 
 def late_group(group_id: int, last: int, file: str, position: int) -> ReplayStopped:
-    """The error for a group whose id is not greater than the last one's."""
+    """Return the error for a group whose id is not greater than the last one."""
     return ReplayStopped(f"the event group has id {group_id}, but one with id {last} was applied before it", file=file,
                          position=position, hint="group ids must increase: the logs come from several servers, or "
                                                  "the id was reset; --stop-position stops before this group")

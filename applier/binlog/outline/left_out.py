@@ -1,4 +1,4 @@
-"""Event groups that a replay leaves out: the rule, and the groups of a file that it left out."""
+"""Event groups that a replay excludes: the rule, and the excluded groups of a file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from applier.binlog.events.gtid import GtidSet, Interval
 
 @dataclass(frozen=True)
 class LeavingOut:
-    """Which event groups are left out: those of `transactions`, whose sources are the parts of GTIDs before the number
+    """Which event groups are excluded: those of `transactions`, whose sources are the parts of GTIDs before the number
     ("uuid", "uuid:tag", "domain-server"), and those of `servers`, by the server id in events, which is that of the
-    server where the group came from (GRP-6); with `others`, those of all other servers. The transactions `executed`,
-    with sources alike, are not applied either: the base has them. Plain data, picklable."""
+    originating server (GRP-6); with `others`, those of all other servers. The transactions `executed`, in the same
+    form, are not applied either, since the base has them. Plain data, picklable."""
 
     transactions: GtidSet = field(default_factory=GtidSet)
     servers: tuple[int, ...] = ()
@@ -25,15 +25,15 @@ class LeavingOut:
 
     @property
     def by_server(self) -> bool:
-        """True if a group's server decides."""
+        """True if the rule depends on a group's server."""
         return self.others or bool(self.servers)
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The excluded parts of a file: how many groups, and rows events in them; and, if chosen by GTID, the transactions
-    by source as in LeavingOut. `executed` counts other groups, which the base has. `ranges` (packed) are the ranges of
-    all these groups."""
+    """The excluded parts of a file: the number of groups, and of their rows events; and the transactions that were
+    excluded by GTID, by source as in LeavingOut. `executed` counts other groups, which the base has. `ranges` (packed)
+    are the ranges of all these groups."""
 
     groups: int
     row_events: int
@@ -43,7 +43,7 @@ class LeftOut:
 
 
 def pack_ranges(ranges: np.ndarray) -> bytes:
-    """Ranges (int64[n, 2], ascending) in little room: there may be as many as groups."""
+    """Return ranges (int64[n, 2], ascending) in compact form: there may be as many as groups."""
     return zlib.compress(np.diff(ranges.reshape(-1), prepend=np.int64(0)).tobytes(), 1) if len(ranges) else b""
 
 

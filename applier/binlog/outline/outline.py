@@ -1,4 +1,5 @@
-"""The contents of a binlog file without its rows: event groups, statements, tables, and where to split it.
+"""An Outline: the contents of a binlog file without its rows, that is, event groups, statements, tables, and where to
+split it.
 
 `outline_pass.outline_file` makes an Outline in one pass over the file.
 """
@@ -62,8 +63,8 @@ class OutlinedBytes:
 
 @dataclass(frozen=True)
 class Split:
-    """A run of whole event groups, [start, end): `used` has the bit i % 8 of byte i // 8 where it has rows events of
-    the table i of `Outline.tables`. `outlined` is the identity by which later readers compare it."""
+    """A run of whole event groups, [start, end). In `used`, bit i % 8 of byte i // 8 is set if it has rows events of
+    table i of `Outline.tables`. `outlined` is the identity that later readers compare."""
 
     start: int
     end: int
@@ -78,7 +79,7 @@ class Split:
 
     @property
     def tables(self) -> list[int]:
-        """The tables that it has rows events of, by their index."""
+        """The indexes of the tables of its rows events."""
         bits = np.unpackbits(np.frombuffer(self.used, np.uint8), bitorder="little")
         return [*map(int, np.flatnonzero(bits))]
 
@@ -113,14 +114,15 @@ class Relevant(Protocol):
 
 
 class Relevance(Protocol):
-    """Which statements a plan needs to know of: see applier.schema.history.relevance."""
+    """Decides which statements a plan needs: see applier.schema.history.relevance."""
 
     def of(self, statement: Statement, flavour: str) -> Relevant: ...
 
 
 @dataclass
 class UnreplayableEvent:
-    """An event that cannot be applied. `table` is an index in `Outline.tables` if it concerns one table only."""
+    """An event that a replay cannot apply. `table` is an index in `Outline.tables` if the event concerns one table
+    only."""
 
     position: int
     group_start: int
@@ -134,7 +136,8 @@ class UnreplayableEvent:
 
 @dataclass(frozen=True)
 class PreparedGroup:
-    """A group that ends with XA PREPARE: its rows count if an XA COMMIT of its xid follows, maybe files later."""
+    """A group that ends with XA PREPARE: its rows count if an XA COMMIT of its xid follows, possibly several files
+    later."""
 
     start: int
     end: int
@@ -203,8 +206,8 @@ class Outline:
 
 @dataclass(frozen=True)
 class KnownStart:
-    """The known facts about a position where a replay continues: the transactions executed before it, the file's tail
-    there (OutlinedFile.tail), and the time of the last group, in epoch seconds; None if these are unknown."""
+    """The known facts about the position where a replay continues: the transactions executed before it, the file's tail
+    there (OutlinedFile.tail), and the time of the last group, in epoch seconds; None for unknown ones."""
 
     executed: GtidSet
     tail: str | None
@@ -212,11 +215,11 @@ class KnownStart:
 
 
 def check_that_they_are_old(known: int | None, begun: int, found: int, file: str, position: int) -> None:
-    """Check that the transactions that a log has up to a position are those that were executed before. `known` is when
-    the last one of these was (None: not known), and `found` when the log has it, in a file that was `begun` at a time.
+    """Check that the transactions of a log up to a position are those that were executed before. `known` is the time of
+    the last executed one (None: unknown), `found` its time in the log, in a file that was begun at `begun`.
 
-    A server that was reset gives the same GTIDs to others: then both times are later. Replicas log transactions with
-    the time at which the source executed them. Raises ArchiveError (1236)."""
+    A server that was reset gives the same GTIDs to other transactions; then both times in the log are later. Replicas
+    log transactions with the time at which the source executed them. Raises ArchiveError (1236)."""
     if known is not None and known < begun <= found:
         raise ArchiveError("the log has other transactions with the GTIDs that are executed already: its server was "
                            "reset, and their numbers began again", file=file, position=position, errno=LOG_GAP,
@@ -224,13 +227,13 @@ def check_that_they_are_old(known: int | None, begun: int, found: int, file: str
 
 
 SPLIT_BYTES = 64 << 20
-"""About how many bytes a split has."""
+"""The approximate size of a split in bytes."""
 
 
 @dataclass(frozen=True)
 class OutlineTask:
-    """A file to outline, with the arguments of `outline_pass.outline_file`, and about how many bytes there are to read.
-    Plain data, picklable."""
+    """A file to outline, with the arguments of `outline_pass.outline_file`, and the approximate number of bytes to
+    read. Plain data, picklable."""
 
     uri: str
     start: int | None = None

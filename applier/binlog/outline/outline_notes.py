@@ -1,14 +1,15 @@
 """Converts the kernel's notes to an outline: tables, splits, statements, unreplayable events, XA.
 
-These few events are read in Python, once for each kind or statement.
+These few events are read in Python, once per kind or statement.
 
 Sequences: MariaDB logs a row of a sequence's table whenever it reserves numbers, also directly before an ALTER TABLE
 that adds a column with NEXTVAL as its default. A replica continues after the reserved ones.
 
-Events that cannot be applied: the reason why one stops a replay."""
+For events that cannot be applied, this module knows why they stop a replay."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import struct
 from bisect import bisect_right
@@ -62,14 +63,14 @@ _NEWER = {172: "PARTIAL_ROW_DATA of a newer MariaDB"}
 
 
 def stops_always(event: Event) -> bool:
-    """True if a replica stops at the event wherever it reads it, not only if it would execute it: its consequences are
-    not known (EV-IGN, EV-INC)."""
+    """Return True if a replica stops when it reads the event, not only if it would execute it: its consequences are
+    unknown (EV-IGN, EV-INC)."""
     return event.type == EventType.INCIDENT or event.name.startswith("UNKNOWN")
 
 
 def unreplayable_events(kind: int, event: Event, name: str, *, of_table: bool) -> tuple[str, int | None, str]:
-    """Return why the replay stops at this event of the file with a name, MySQL's error number, and a hint; `of_table`:
-    it concerns one table only."""
+    """Return why the replay stops at this event of the named file, with MySQL's error number and a hint. `of_table`:
+    the event concerns one table only."""
     later = "stop before this group with --stop-position" + (
         ", or leave the table out with --ignore-tables" if of_table else
         f"; to continue after it, make a new base there, or give one: --start-position {name}:POSITION")
@@ -90,14 +91,15 @@ def unreplayable_events(kind: int, event: Event, name: str, *, of_table: bool) -
 
 
 MANY, LONG = 64, 64 << 10
-"""Statements of a file are carried unchanged up to this many characters and bytes: to look at them costs more than to
-carry them."""
+"""Up to this number of statements and of bytes, the statements of a file are kept without a check, which would cost
+more."""
 
 
 class RelevantStatements:
-    """Adds statements to an outline, whose rolled-back ranges are known, in the log's order; without `relevance`, all.
+    """Adds statements to an outline whose rolled-back ranges are known, in log order; without `relevance`, all
+    statements.
 
-    Statements that were rolled back, or may be yet (in groups that begin at the positions of `prepared`), are added
+    Statements that were rolled back, or may still be (in groups that begin at the positions of `prepared`), are added
     unchanged: plan.log handles them differently."""
 
     def __init__(self, outline: Outline, relevance: Relevance | None, prepared: Collection[int]) -> None:
@@ -125,7 +127,7 @@ class RelevantStatements:
 
 
 class Ranges:
-    """The positions of ranges [start, end), which may overlap."""
+    """The positions in ranges [start, end), which may overlap."""
 
     def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
         self._starts: list[int] = []
@@ -144,13 +146,13 @@ class Ranges:
 
 _ASKS = re.compile(r"\s*ALTER\b.*\b(NEXTVAL\s*\(|NEXT\s+VALUE\s+FOR\b)", re.IGNORECASE | re.DOTALL)
 _TYPES = (*[WireType.LONGLONG] * 6, WireType.TINY, WireType.LONGLONG)
-_ROW = struct.Struct("<x6qbq")
-"""The next number that is not reserved, the smallest, the largest, the first, the step, how many are reserved at once,
-whether it begins again, and how often it has."""
+_FORMATS = "qqqqqqbq"
+"""A sequence's row: the next number that is not reserved, the smallest, the largest and the first one, the step, how
+many are reserved at once, whether it cycles, and how often it has. A minimal image has the first and the last one."""
 
 
 def states_before(statement: Statement, outline: Outline, file: OutlinedFile) -> tuple[SequenceState, ...]:
-    """The sequences as the file's last rows of them before a statement say, if it asks for numbers."""
+    """Return the states of sequences before a statement that uses them, by their last rows in the file."""
     if outline.format.flavour != "mariadb" or not isinstance(statement.sql, str) or not _ASKS.match(statement.sql):
         return ()
     shaped = {number for number, use in enumerate(outline.tables) if parse_table_map(use.body).types == _TYPES}
@@ -162,7 +164,7 @@ def states_before(statement: Statement, outline: Outline, file: OutlinedFile) ->
 
 
 def _last_rows(file: OutlinedFile, start: int, end: int) -> dict[tuple[str, str], SequenceState]:
-    """The last row of each sequence in [start, end)."""
+    """Return the last row of each sequence in [start, end)."""
     maps: dict[int, TableMap] = {}
     found: dict[tuple[str, str], SequenceState] = {}
     position = start
@@ -175,11 +177,15 @@ def _last_rows(file: OutlinedFile, start: int, end: int) -> dict[tuple[str, str]
             body = bytes(file.read(position).body)
             header = parse_rows_header(kind, body)
             table = maps.get(header.table_id)
-            rows = body[header.rows_offset:]
-            if table is not None and table.types == _TYPES and header.after == b"\xff" and len(rows) % _ROW.size == 0:
-                next_value, minimum, maximum, _, step, *_ = _ROW.unpack_from(rows, len(rows) - _ROW.size)
-                found[table.database, table.table] = SequenceState(
-                    table.database, table.table, position, next_value, minimum, maximum, step)
+            if table is not None and table.types == _TYPES and header.after is not None and header.after[0] & 1:
+                has = [header.after[0] >> column & 1 for column in range(len(_TYPES))]
+                row = struct.Struct("<x" + "".join(itertools.compress(_FORMATS, has)))
+                rows = body[header.rows_offset:]
+                if rows and len(rows) % row.size == 0:
+                    values = row.unpack_from(rows, len(rows) - row.size)
+                    limits = (values[1], values[2], values[4]) if all(has) else ()
+                    found[table.database, table.table] = SequenceState(
+                        table.database, table.table, position, values[0], *limits)
         position += size
     return found
 
@@ -189,8 +195,8 @@ _MOST_WEIGHT = (1 << 32) - 1
 
 def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sample_bytes: int | None,
                  relevance: Relevance | None) -> None:
-    """Fill in tables, with at most this many bytes of samples, splits, rolled-back ranges, and the contents of notes:
-    of statements, the relevant ones. Raises ArchiveError for events that an archive may not contain."""
+    """Fill in tables, with at most `sample_bytes` of samples, splits, rolled-back ranges, and the contents of notes, of
+    which only relevant statements are kept. Raises ArchiveError for events that an archive must not contain."""
     tables = recording.used("tables")
     for row in tables:
         partial = int(row["partial"])
@@ -223,8 +229,8 @@ def _samples(file: OutlinedFile, tables: np.ndarray, n_bytes: int | None) -> Sam
 
 
 def _sample(file: OutlinedFile, offset: int, size: int, weight: float) -> bytes:
-    """Return the beginning of a rows event, without its checksum, with a header of 19 bytes: in place of its length the
-    bytes of rows events that it stands for, and in place of its position its length."""
+    """Return the beginning of a rows event, without its checksum, after a header of 19 bytes. The header has in place
+    of the length the number of bytes of rows events that it stands for, and in place of the position its length."""
     length = size - (CHECKSUM_LENGTH if file.format.checksum and 0 <= offset < file.mapped.size else 0)
     event, excess = file.bytes_at(offset, min(length, SAMPLE_BYTES)), file.format.header_length - HEADER_LENGTH
     numbers = min(int(weight), _MOST_WEIGHT), length - excess
@@ -280,5 +286,5 @@ def _add_file_event(outline: Outline, file: OutlinedFile, event: Event) -> None:
 
 
 def _number(bitmap: np.ndarray) -> int:
-    """A bitmap of columns, the lowest first, as one number."""
+    """Return a bitmap of columns, the lowest first, as one number."""
     return int.from_bytes(bitmap.tobytes(), "little")

@@ -1,5 +1,5 @@
-"""One pass over a file: runs the kernel with its inputs, and interprets the result for the file as a whole: where
-it ends, whether it is torn there or corrupt, and which GTIDs it contains."""
+"""One pass over a file: runs the kernel with its inputs, and interprets the result for the whole file: where it ends,
+whether it is truncated or corrupt there, and which GTIDs it contains."""
 
 from dataclasses import dataclass
 
@@ -27,12 +27,12 @@ from applier.io.relayed import begins_late, relayed_in
 
 _FIRST_ROOM = 256
 GROUP_BYTES = 128
-"""An estimate of a group's bytes, for the first allocation; groups are rarely smaller."""
+"""An estimate of a group's size, for the first allocation; groups are rarely smaller."""
 
 
 @dataclass
 class _Result:
-    """The result of a pass of the kernel: its status and its recording."""
+    """The result of one run of the kernel: its status and its recording."""
 
     code: int
     recording: Recording
@@ -58,12 +58,12 @@ def outline_file(
 ) -> Outline:
     """Outline one file in one pass.
 
-    `start`: a position between two groups; only groups from there on count (those before are executed already). If the
-    file matches `known` up to there, the part before is not read. `sample_bytes` is the most that samples may have;
-    `relevance` tells which statements are kept, `leaving_out` which groups are excluded. A file that ends within an
-    event or a group is `torn`; the archive decides whether it may be. Raises ArchiveError with file and position for
-    corrupt events (1610), and if no group starts there, or the file is not the known one (1236), EncryptedBinlog, and
-    StopNotReached for a stop position past the file's end.
+    `start`: a position between two groups; only groups from there on count, since earlier ones are executed already. If
+    the file matches `known` up to there, the part before is not read. `sample_bytes` limits the samples; `relevance`
+    says which statements are kept, `leaving_out` which groups are excluded. A file that ends within an event or a group
+    is `torn`; the caller decides whether that is allowed. Raises ArchiveError with file and position for corrupt events
+    (1610), and if no group starts at `start` or the file is not the known one (1236); EncryptedBinlog; StopNotReached
+    for a stop position past the file's end.
     """
     try:
         outlining = OutlinePass(uri, stop or StopCondition(), split_bytes, sample_bytes=sample_bytes,
@@ -88,7 +88,7 @@ class OutlinePass(OutlinedFile):
         self.sample_bytes, self.relevance, self.leaving_out = sample_bytes, relevance, leaving_out
 
     def outline(self, start: int | None, known: KnownStart | None = None) -> Outline:
-        """The file's outline; see outline_file."""
+        """Return the file's outline; see outline_file."""
         begin, before, size = self.head_end, GtidSet(), self.mapped.size
         if start is not None and start < begin and begins_late(self.uri):
             raise ArchiveError(f"the relay logs begin at {self.name}:{begin}, after {start}, where the replay has to "
@@ -170,8 +170,9 @@ class OutlinePass(OutlinedFile):
                 return result
 
     def _before(self, start: int, known: KnownStart | None) -> GtidSet:
-        """The file's transactions before `start`, which must be a position between two groups: without reading them if
-        the file is the known one. If it is another one, its transactions decide; without GTIDs it is refused."""
+        """Return the file's transactions before `start`, which must be a position between two groups. They are not read
+        if the file is the known one. If it is not, its transactions must be the known ones; without GTIDs it is
+        refused."""
         if known is None or known.tail is None or relayed_in(self.uri) is not None or self._needs_states(known):
             return self._skip_to(start)[0]
         if self.tail(start) == known.tail:
@@ -188,14 +189,14 @@ class OutlinePass(OutlinedFile):
         return before
 
     def _needs_states(self, known: KnownStart) -> bool:
-        """Return True if the transactions to stop after are of other servers than those that MariaDB's domains stand
-        at: whether these came before the start, only the log tells."""
+        """Return True if the stop set has transactions of other servers than the positions of MariaDB's domains: only
+        the log shows whether they came before the start."""
         wanted = self.stop.gtid_set.domains if self.stop.gtid_set is not None else {}
         return any(server != known.executed.domains.get(domain, (server, 0))[0]
                    for domain, (server, _) in wanted.items())
 
     def _skip_to(self, start: int) -> tuple[GtidSet, int]:
-        """The transactions before `start`, and the time of the last one, by reading them."""
+        """Return the transactions before `start`, and the time of the last one, after reading them."""
         result = self._walk(self.head_end, min(start, self.mapped.size), GtidSet(), stop_time=None)
         if result.code != Status.DONE or result.within_group or start > self.mapped.size:
             raise ArchiveError(
@@ -208,19 +209,20 @@ class OutlinePass(OutlinedFile):
         return self._executed(result), result["last_time"] if result["n_groups"] else 0
 
     def group_ids(self, starts: np.ndarray) -> np.ndarray | None:
-        """The ids of the groups that start there (GRP-3); None if headers have none."""
+        """Return the ids of the groups that start at these positions (GRP-3); None if headers have no ids."""
         if self.format.header_length == HEADER_LENGTH:
             return None
         fields = starts[:, None] + np.arange(HEADER_LENGTH, HEADER_LENGTH + 8)
         return np.ascontiguousarray(self.mapped.array[fields]).view("<u8")[:, 0]
 
     def servers(self, starts: np.ndarray) -> np.ndarray:
-        """The servers that the groups that start there come from (GRP-6), by the headers of their first events."""
+        """Return the originating servers of the groups that start at these positions (GRP-6), by the headers of their
+        first events."""
         fields = starts[:, None] + np.arange(SERVER_ID_AT, SERVER_ID_AT + 4)
         return np.ascontiguousarray(self.mapped.array[fields]).view("<u4")[:, 0]
 
     def _grown_ids(self, result: _Result) -> tuple[int | None, int | None]:
-        """The first and the last group id, which must grow. Raises ReplayStopped."""
+        """Return the first and the last group id. Raises ReplayStopped unless ids grow."""
         starts = result.recording.used("groups")["start"]
         ids = self.group_ids(starts)
         if ids is None:
@@ -254,7 +256,7 @@ class OutlinePass(OutlinedFile):
         )
 
     def _tear(self, result: _Result) -> tuple[int, str]:
-        """Where and how the file was truncated. Raises ArchiveError if it is not truncated but corrupt."""
+        """Return where and how the file was truncated. Raises ArchiveError if it is not truncated but corrupt."""
         position = result["position"]
         if result.code != Status.CUT_SHORT:
             return result["group_start"], "the last event group has no end"

@@ -1,6 +1,7 @@
-"""A binlog file for an outline: its head, and its single events in Python.
+"""A binlog file for an outline: its head, and single events in Python.
 
-The head is the format description and the events directly after it: the GTIDs executed before the file, encryption.
+The head is the format description and the events directly after it: the GTIDs that were executed before the file, and
+encryption.
 """
 
 import ctypes
@@ -21,10 +22,10 @@ _HEAD = (EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_
 
 
 class OutlinedFile:
-    """A mapped file with its format; `head_end` is after the `head_events` that describe the file.
+    """A mapped file with its format. `head_end` is the position after the `head_events`, which describe the file.
 
-    Raises ArchiveError if the head cannot be read, EncryptedBinlog if the rest cannot. With `verify`, the checksums of
-    events that are read here are compared.
+    Raises ArchiveError if the head cannot be read, EncryptedBinlog if the rest cannot. `verify`: compare the checksums
+    of events that are read here.
     """
 
     def __init__(self, uri: str, verify: bool) -> None:
@@ -43,7 +44,7 @@ class OutlinedFile:
                 self.previous_gtids = GtidSet.parse(self._relayed.previous)
 
     def _read_head(self) -> None:
-        """Read the format description and the events directly after it. Truncated events are left to the kernel."""
+        """Read the format description and the events directly after it. The kernel reports truncated events."""
         while self.head_end + HEADER_LENGTH <= self.mapped.size:
             at = self.head_end
             self.mapped.fetch(at, at + HEADER_LENGTH)
@@ -64,8 +65,8 @@ class OutlinedFile:
             self.head_events += 1
 
     def _pass_over_gap(self, begins_late: bool) -> None:
-        """Skip the part before the first event of a log that consists of relay logs, if the transactions in it are
-        known."""
+        """In a log that consists of relay logs, skip the part before its first event, if the transactions in that part
+        are known."""
         goes_on = True
         while goes_on and self.mapped.size - self.head_end >= HEADER_LENGTH:
             event = self.read(self.head_end)
@@ -76,7 +77,7 @@ class OutlinedFile:
                 self.head_events += 1
 
     def read(self, position: int) -> Event:
-        """An event that Python reads, with its checksum verified here."""
+        """Read an event, and verify its checksum."""
         event = read_event(self.mapped, position, self.format)
         if self.verify and self.format.checksum:
             try:
@@ -86,10 +87,10 @@ class OutlinedFile:
         return event
 
     def tail(self, position: int) -> str | None:
-        """The digest of the bytes directly before a position, of 64 KB at most and without the file's head, of which a
-        server changes a flag; None if there are none. Event groups have times, numbers and checksums of their own, so a
-        file with the same tail is the same up to there. None for a log that consists of relay logs, which may have
-        fewer events than the source's."""
+        """Return the digest of at most 64 KB directly before a position, without the file's head, in which a server
+        changes a flag; None if there are no such bytes. Event groups have times, numbers and checksums of their own, so
+        a file with the same tail is the same up to the position. None for a log that consists of relay logs, which may
+        have fewer events than the source's."""
         begin = max(self.head_end, position - _TAIL_BYTES)
         if self._relayed is not None or not begin < position <= self.mapped.size:
             return None
@@ -97,8 +98,8 @@ class OutlinedFile:
         return f"blake2b-128:{hashlib.blake2b(self.mapped.array[begin:position].tobytes(), digest_size=16).hexdigest()}"
 
     def ends_with_stop(self) -> bool:
-        """True if the file's last event says that the server was shut down, or relay logs have no end of it, and it is
-        known that nothing else is missing."""
+        """Return True if the file's last event says that the server was shut down, or if relay logs do not contain the
+        end of the log and it is known that nothing else is missing."""
         if self._relayed is not None and self._relayed.is_left:
             return True
         size = self.format.header_length + self.format.checksum_length
@@ -108,26 +109,26 @@ class OutlinedFile:
                 and [int.from_bytes(header[at : at + 4], "little") for at in (9, 13)] == [size, self.mapped.size])
 
     def gtid_at(self, position: int) -> str | None:
-        """The GTID in the event at a position; None for position 0, and for an anonymous one."""
+        """Return the GTID of the event at a position; None for position 0, and for an anonymous GTID."""
         if not position:
             return None
         event = read_event(self.mapped, position, self.format)
         return parse_gtid(event.type, event.body, event.server_id).text
 
     def bytes_at(self, offset: int, length: int) -> bytes:
-        """The bytes that the kernel found or copied, by an address relative to the file's."""
+        """Return bytes that the kernel found or copied, by an address relative to the file's."""
         return ctypes.string_at(self.mapped.address + offset, length)
 
     def size_at(self, offset: int) -> int:
-        """The length of the event there."""
+        """Return the length of the event at an address relative to the file's."""
         return int.from_bytes(self.bytes_at(offset + 9, 4), "little")
 
     def kept_event(self, offset: int, position: int) -> Event:
-        """An event from within the compressed one at a position."""
+        """Return an event from within the compressed one at a position."""
         return read_event_at(self.bytes_at(offset, self.size_at(offset)), position, self.format)
 
     def located(self, event: Event, parse: Callable[[Any], Any], data: Any) -> Any:
-        """Parse an event's data; an error names the event's position."""
+        """Parse an event's data. An error names the event's position."""
         try:
             return parse(data)
         except ArchiveError as reason:

@@ -1,5 +1,5 @@
-"""Compact lists of plain records: a driver holds the outlines of all files, and each may have any number of tables and
-statements."""
+"""Compact lists of plain records. A driver has the outlines of all files in memory, and each may have any number of
+tables and statements."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ import numpy as np
 Item = TypeVar("Item")
 
 BLOCK = 4096
-"""Records that are compressed together."""
+"""The number of records that are compressed together."""
 FEW = 64
-"""Fewer records than these have no columns of numbers that are worth an array."""
+"""With fewer records, a column of numbers is not worth an array."""
 _WIDTHS = tuple(map(np.dtype, ("i1", "<i2", "<i4", "<i8")))
 
 
 class Packed(Sequence[Item]):
-    """Records of a dataclass, in the order in which they were appended, as compressed columns. Each is made again when
-    it is looked at. It is equal to a list of equal records."""
+    """Records of a dataclass in the order in which they were appended, as compressed columns. A record is rebuilt on
+    each access. The list is equal to a list of equal records."""
 
     def __init__(self, kind: type[Item], items: Iterable[Item] = ()) -> None:
         self._kind = kind
@@ -34,7 +34,7 @@ class Packed(Sequence[Item]):
         self.pack()
 
     def append(self, item: Item) -> None:
-        """Add a record; some wait until they are worth a block, or `pack` is called."""
+        """Add a record. Records wait uncompressed until they fill a block, or until `pack` is called."""
         self._open.append(item)
         if len(self._open) == BLOCK:
             self.pack()
@@ -92,7 +92,7 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Steps:
-    """Numbers by their differences, in as few bytes as each of these needs."""
+    """Numbers, stored as their differences in as few bytes as the largest difference needs."""
 
     width: int
     data: bytes
@@ -103,7 +103,7 @@ class _Steps:
 
 
 def _steps(column: tuple[Any, ...]) -> tuple[Any, ...] | _Steps:
-    """Return a column of many numbers as its steps; any other unchanged."""
+    """Return a column of many numbers as its steps; any other column unchanged."""
     if len(column) < FEW or any(type(value) is not int for value in column):
         return column
     try:

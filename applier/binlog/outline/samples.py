@@ -1,5 +1,5 @@
-"""Beginnings of rows events that an outline keeps, so that a plan can divide tables by keys: a bounded number of bytes
-in all, whatever the size of the file and the number of its tables."""
+"""Beginnings of rows events that an outline keeps, so that a plan can divide tables by keys. Their total size is
+bounded, whatever the size of the file and the number of its tables."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _BYTES_IN_ALL, _LEAST_BYTES, _PART = 8 << 20, 16 << 10, 1 << 14
 
 
 def sample_bytes(size: int, total: int) -> int:
-    """How many bytes of samples the outline of a file may have, given its size and that of all files: they are all in
-    memory together, one byte for _PART bytes of a long log."""
+    """Return how many bytes of samples the outline of a file may have, given its size and that of all files. The
+    samples of all files are in memory together, one byte for _PART bytes of a long log."""
     return max(_LEAST_BYTES, size // _PART, size * _BYTES_IN_ALL // max(1, total))
 
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of a file's tables: their bytes, one after the other, so that many cost no objects; where each begins
-    and ends in them; and the numbers of each table's first sample and of the one after its last."""
+    """The samples of a file's tables: their bytes in one buffer, which avoids an object per sample; where each sample
+    begins and ends in it; and the numbers of each table's first sample and of the one after its last."""
 
     data: bytes = b""
     ends: array[int] = field(default_factory=lambda: array("L", [0]))
@@ -28,7 +28,7 @@ class Samples:
 
     @staticmethod
     def of_tables(tables: Iterable[Iterable[bytes]]) -> Samples:
-        """The samples of each table, in the order of the tables."""
+        """Return the samples of each table, in the order of the tables."""
         parts: list[bytes] = []
         ends, firsts = array("L", [0]), array("I", [0])
         for samples in tables:
@@ -39,21 +39,21 @@ class Samples:
         return Samples(b"".join(parts), ends, firsts)
 
     def count(self, table: int) -> int:
-        """How many there are of a table, by its index in `Outline.tables`."""
+        """Return the number of samples of a table, given by its index in `Outline.tables`."""
         return self.firsts[table + 1] - self.firsts[table]
 
     def of(self, table: int) -> list[bytes]:
-        """Return the samples of a table, in log order: rows events from the header on (19 bytes), cut at 512 bytes. In
-        place of its length the header has the bytes of rows events that the sample stands for, and in place of its
-        position the length."""
+        """Return the samples of a table, in log order: rows events from the header on (19 bytes), truncated to 512
+        bytes. The header has in place of the length the number of bytes of rows events that the sample stands for, and
+        in place of the position the length."""
         return [self.data[self.ends[number]:self.ends[number + 1]]
                 for number in range(self.firsts[table], self.firsts[table + 1])]
 
 
 def chosen(sizes: list[list[int]], n_bytes: int | None, name: str) -> tuple[list[list[int]], float]:
-    """Choose the samples of each table to keep within `n_bytes`, given their sizes: of all tables the same part, evenly
-    spread; return also how many samples a kept one stands for. If that is less than one per table, files of other names
-    keep those of other tables."""
+    """Choose the samples of each table to keep within `n_bytes`, given their sizes: the same share of each table,
+    evenly spread. Also returns how many samples a kept one stands for. If that is less than one sample per table, files
+    with different names keep those of different tables."""
     total, room = sum(map(sum, sizes)), 0.0
     if n_bytes == 0:
         return [[] for _ in sizes], 1.0

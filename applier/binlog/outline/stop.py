@@ -7,12 +7,12 @@ from applier.errors import UsageError
 
 
 class StopNotReached(UsageError):
-    """The log ends before the place to stop at; it may yet get there, if it grows."""
+    """The log ends before the place to stop at, which it may reach later if it grows."""
 
 
 @dataclass(frozen=True)
 class StopCondition:
-    """The first of the given conditions to hold ends the replay.
+    """Ends the replay as soon as one of the given conditions holds.
 
     position   (file name, offset): groups that end at or before it count. The file's base name, without a folder.
     gtid_set   stop after the group with which the whole set has been executed. Transactions executed before (the base
@@ -31,5 +31,5 @@ class StopCondition:
         return self != StopCondition()
 
     def offset_in(self, file_name: str) -> int | None:
-        """The offset to stop at in this file, if the position names it."""
+        """Return the offset to stop at in this file, if the position names the file."""
         return self.position[1] if self.position is not None and self.position[0] == file_name else None

@@ -14,8 +14,8 @@ from keysearch.addresses import address_of
 
 @dataclasses.dataclass(frozen=True)
 class ImageLayout:
-    """The layout of an after-image: the columns that are `present`, and those of them whose value is a JSON diff.
-    `computes_omitted`: see FormatDescription."""
+    """The layout of an after-image: the columns that are `present`, and those of them with a JSON diff in place of a
+    value. `computes_omitted`: see FormatDescription."""
 
     present: tuple[int, ...]
     diffs: tuple[int, ...] = ()
@@ -32,7 +32,7 @@ class ImageLayouts:
         self._numbers: dict[ImageLayout, int] = {}
 
     def number(self, layout: ImageLayout) -> int:
-        """The layout's number. Raises ArchiveError if there are more than pointers can distinguish."""
+        """Return the layout's number. Raises ArchiveError if there are more layouts than pointers can distinguish."""
         found = self._numbers.get(layout)
         if found is None:
             found = self._numbers[layout] = len(self.known)
@@ -43,7 +43,7 @@ class ImageLayouts:
 
 
 class Changes(Protocol):
-    """Changes of one table, whatever way they came, by number: arrays as a ChangeBatch has them."""
+    """Changes of one table, read from the log or received from a shuffle, by number: arrays as in a ChangeBatch."""
 
     @property
     def n(self) -> int: ...
@@ -74,7 +74,7 @@ class Changes(Protocol):
 
 
 class DecodedChanges(Changes, Protocol):
-    """Changes with columns of their images: `n_before` rows of `before`, `n_after` of `after`."""
+    """Changes with decoded columns of their images: `n_before` rows of `before`, `n_after` rows of `after`."""
 
     @property
     def before(self) -> ImageBuffers: ...
@@ -91,7 +91,7 @@ _ARRAYS: dict[str, type[np.number]] = {
     "images": np.int64, "image_lengths": np.int32, "times": np.uint32, "events": np.int64, "before_images": np.int64,
     "before_lengths": np.int32, "seqs": np.int64, "before_hashes": np.uint32, "after_hashes": np.uint32,
 }
-"""A batch's arrays, as its record names them."""
+"""The arrays of a batch, by their names in its record."""
 
 
 class ChangeBatch:
@@ -127,7 +127,7 @@ class ChangeBatch:
 
     @property
     def zero_dates(self) -> int:
-        """How many invalid dates the wanted columns of both images had; they became null."""
+        """The number of invalid dates in the wanted columns of both images, which became null."""
         return int(self.record["zero_dates"])
 
     @property
@@ -187,7 +187,7 @@ class ChangeBatch:
         return self._arrays[13][:self.n]
 
     def keep(self, wanted: np.ndarray) -> None:
-        """Drop all changes except the `wanted` ones (bool[n]); the images stay where they are."""
+        """Drop all changes except the `wanted` ones (bool[n]). Images are not moved."""
         kept = int(wanted.sum())
         for array in self._arrays:
             array[:kept] = array[:self.n][wanted]

@@ -1,4 +1,4 @@
-"""Inputs and outputs of the walk of row changes: records that Python fills in."""
+"""The inputs and outputs of the walk of row changes: records that Python fills in."""
 
 from enum import IntEnum
 
@@ -8,29 +8,29 @@ from keysearch.records import struct
 
 TABLE, _, table_at = struct("table", **dict.fromkeys((
     "wanted", "n_columns", "batch", "layouts", "n_layouts", "last_before", "last_after", "n_json_columns"), np.int64))
-"""One for each distinct table map. `wanted` is WITH_BEFORE_IMAGES where their memory is kept, too; `last_…` are the
-layouts (addresses; 0: none) of the images before."""
+"""A record for each distinct table map. `wanted` is WITH_BEFORE_IMAGES if the memory of before-images is kept, too;
+`last_…` are the layouts (addresses; 0: none) of the previous images."""
 WITH_BEFORE_IMAGES = 2
 
 LAYOUT, layout_at, _ = struct("layout", **dict.fromkeys((
     "bitmap", "image_id", "before", "after", "variants", "n_variants", "last_variant"), np.int64))
-"""The bitmap it stands for, its number in image pointers, and the programs of both images; and its variants, which are
-layouts whose bitmap is that of partial JSON columns."""
+"""The bitmap of a layout, its number in image pointers, and the programs of both images; and its variants: layouts
+whose bitmap is that of partial JSON columns."""
 LAYOUT_BYTES = LAYOUT.itemsize
 
 BATCH, batch_at, _ = struct("change batch", **dict.fromkeys((
     "n", "n_before", "n_after", "in_one", "capacity", "kinds", "positions", "rows", "before_rows", "after_rows",
     "images", "image_lengths", "times", "events", "before_images", "before_lengths", "seqs", "before_hashes",
     "after_hashes", "hashes", "zero_dates"), np.int64))
-"""How many changes, before-images and after-images it has, and where its arrays are. `in_one` is 1 where both images go
-into the same buffers, one after the other: then all images are counted by both numbers; `hashes` is 1 where the hashes
-of images are taken."""
+"""The numbers of changes, before-images and after-images, and the addresses of the arrays. `in_one` is 1 if both images
+go into the same buffers, one after the other; both numbers then count all images. `hashes` is 1 if the hashes of images
+are computed."""
 
 IMAGES, images_at, _ = struct("images of an event", **dict.fromkeys((
     "body", "first", "stop", "safe_end", "kind", "before", "after", "json_columns"), np.int64))
-"""Of the rows event that is being read: addresses of its body, of its first image, where it stops, and up to where may
-be read; INSERT, UPDATE or DELETE; the layouts of its images (addresses; 0: none); how many JSON columns the table has,
-NO_OPTIONS where nothing stands between the images of a row."""
+"""The rows event that is being read: the addresses of its body, of its first image, of its end, and up to which memory
+may be read; INSERT, UPDATE or DELETE; the layouts of its images (addresses; 0: none); the number of JSON columns of the
+table, NO_OPTIONS if there are no options between the images of a row."""
 NO_OPTIONS = -1
 
 STATE, state_at, _ = struct("state", **dict.fromkeys((
@@ -42,30 +42,30 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
 """The walk's state. For the file: its address (`base`), the offset at which to stop, the address of its end, the bytes
 of an event's header (19, or 27 with a group id) and checksum. Addresses of the tables' records, of the table of their
 ids (ids_mask + 1 entries, a power of two), and of 512 zero bytes: the NULL bitmap of a row without NULLs. `event` is
-the address of the event; `position` is the offset of that, or of the compressed event that contains it, and
-`file_event` the address of the latter. For compressed events: the next inflated part (`content`) and how many are left,
-the end of that memory, the event in it (`inner`; 0 before the first), whether one has begun (`within`); the copy of the
-rows event, and the free part of the buffer for such. `n_events` counts rows events of wanted tables; `rows_event` is
-the one whose rows are being read, as `events` has it, and `images` the address of its IMAGES. `inner_offset` is the
-offset of the event in what a compressed event holds; `first_seq` is the number (SEQ_BITS) of the first byte of the body
-of the rows event, and `seq_shift` the shift of the offsets behind it. `digests`: whether a digest of the events is
-computed (digest_kernel); `digest`: its value so far. `left_out` to `left_out_end` are the addresses of the ranges still
-to come whose events are skipped, and `out_from` to `out_to` (offsets) is the one before them."""
+the address of the event; `position` is the offset of the event in the file, or of the compressed event that contains
+it, and `file_event` is the address of that. For compressed events: the next inflated part (`content`) and the number of
+remaining ones, the end of their memory, the event in it (`inner`; 0 before the first), whether one has begun
+(`within`); the copy of the rows event, and the free part of the buffer for copies. `n_events` counts rows events of
+wanted tables; `rows_event` is the current one, as in `events`, and `images` the address of its IMAGES. `inner_offset`
+is the offset of the event in the contents of a compressed event; `first_seq` is the number (SEQ_BITS) of the first byte
+of the body of the rows event, and `seq_shift` the shift of later offsets. `digests`: whether a digest of the events is
+computed (digest_kernel); `digest`: its value so far. `left_out` to `left_out_end` are the addresses of the excluded
+ranges that follow, and `out_from` to `out_to` (offsets) is the current one."""
 
 EVENT_FLAG_BITS = 16
-"""In a batch's `events`: the flags of the rows event, and above them its number in the walk."""
+"""The bits of the rows event's flags in a batch's `events`; its number in the walk is above them."""
 
 SEQ_BITS, DEFLATED_SEQ_BITS = 23, 12
 """A change's number in `seqs` is the offset in the file of the first byte of its row, shifted by SEQ_BITS. It depends
-only on the log's bytes, ascends, and is unique in an event group.
+only on the log's bytes, it ascends, and it is unique in an event group.
 
-Rows in a compressed event have offsets in its contents, and these are added to the event's own offset. No rows follow a
-TRANSACTION_PAYLOAD in its group. Behind one of MariaDB's compressed events others follow. Its contents are at most 1032
-times as long as it is (deflate). So offsets in it are shifted by DEFLATED_SEQ_BITS: 1032 << 12 is less than 1 << 23,
-and the next event has greater numbers.
+For rows in a compressed event, their offset in its contents is added to the event's own offset. No rows follow a
+TRANSACTION_PAYLOAD in its group. Other events may follow one of MariaDB's compressed events, whose contents are at most
+1032 times as long as the event (deflate). So offsets in it are shifted by DEFLATED_SEQ_BITS: 1032 << 12 is less than 1
+<< 23, and the next event has greater numbers.
 
-Between the numbers of two rows is room for the changes that foreign keys make after the first one: for each byte of
-its row 1 << SEQ_BITS, in MariaDB's compressed events 1 << DEFLATED_SEQ_BITS."""
+Between the numbers of two rows there is room for the changes that foreign keys make after the first one: 1 << SEQ_BITS
+for each byte of its row, in MariaDB's compressed events 1 << DEFLATED_SEQ_BITS."""
 
 
 class Status(IntEnum):
@@ -87,7 +87,8 @@ class Status(IntEnum):
 
 INSERT, UPDATE, DELETE = 0, 1, 2
 IMAGE_ID_SHIFT = 48
-"""An image pointer: the number of its layout from this bit on, its address below. User-space addresses have 47 bits on
-x86-64, and 48 on ARM."""
+"""The lowest bit of the layout's number in an image pointer, whose lower bits are the address. User-space addresses
+have 47 bits on x86-64, and 48 on ARM."""
 MAX_IMAGE_ID = (1 << 15) - 4
-"""Numbers of layouts are 1 to this; 0 and the three above it mark other pointers."""
+"""The largest number of a layout; the smallest is 1. The number 0 and the three numbers above this one mark other
+pointers."""

@@ -4,8 +4,9 @@
     TableBinding    which columns of which image of one table a consumer reads, and the batch for them
     ChangeBatch     up to `rows` changes: kind, location in the log, both images, pointer to the after-image
 
-The contents of a batch are valid until the next one of the same table: its buffers are reused (fresh memory costs more
-in page faults than the decoding does). A column that the image does not have is NULL and `absent`; a NULL is just NULL.
+The contents of a batch are valid until the next one of the same table: buffers are reused, since fresh memory costs
+more in page faults than the decoding. A column that is missing in the image is NULL and `absent`; a logged NULL is only
+NULL.
 """
 
 from __future__ import annotations
@@ -39,21 +40,21 @@ from keysearch.addresses import address_of
 INSERT, UPDATE, DELETE = k.INSERT, k.UPDATE, k.DELETE
 _OF_A_WALK = ("row_at", "detail", "layout", "partial_bits", "event", "content", "contents_left", "contents_end",
               "inner", "within", "inner_offset", "digest", "out_from", "out_to")
-"""Fields of the kernel's state that each walk starts with at 0."""
+"""The fields of the kernel's state that are 0 at the start of a walk."""
 BATCH_BYTES = 64 << 20
-"""A batch is handed over when one of its string columns has this many bytes; a single row may take more."""
+"""A batch is handed over when one of its string columns has this many bytes; a single row may have more."""
 _DAMAGED = "the file is damaged; copy it again from the server"
 
 
 @dataclasses.dataclass
 class TableBinding:
-    """The parts of one table that a consumer reads.
+    """What a consumer reads of one table.
 
-    `plans` says how each column of the log's images is read, `before` and `after` the output for each (None: not
-    wanted; a plan of `plans`, or a variant of it). `take` is called with each batch when it is full or the walk ends. A
-    JSON diff stands for no value and is absent, but with `raw_diffs`, where its bytes come out. With `before_images`
-    their memory is kept like that of after-images. `hashes`: compute the hashes of both images. `in_one`: both images
-    go to the same buffers, in log order; `before` is then the same as `after`.
+    `plans` says how each column of the log's images is read, `before` and `after` how each is output (None: not wanted;
+    else its plan in `plans`, or a variant of that). `take` is called with each batch when it is full or the walk ends.
+    A JSON diff is absent; with `raw_diffs`, its bytes are the value. `before_images`: keep the memory of before-images
+    like that of after-images. `hashes`: compute the hashes of both images. `in_one`: both images go to the same
+    buffers, in log order; `before` is then the same as `after`.
     """
 
     plans: list[ColumnPlan]
@@ -82,7 +83,7 @@ class TableBinding:
 
 
 class _BoundTable:
-    """One distinct table map: its binding, and the layouts seen so far with their variants."""
+    """A distinct table map: its binding, and the layouts seen so far with their variants."""
 
     def __init__(self, table_map: TableMap, binding: TableBinding, computes_omitted: bool):
         self.table_map, self.binding, self._computes_omitted = table_map, binding, computes_omitted
@@ -109,7 +110,7 @@ class _BoundTable:
 
     def add_variant(self, layout: int, bitmap: bytes) -> None:
         """Compile the program for after-images of the layout whose record is at this address, with this bitmap of
-        partial JSON columns. A bit for a column that the image does not have says nothing."""
+        partial JSON columns. The bit of a column that is missing in the image has no meaning."""
         number, binding = (layout - address_of(self._records)) // k.LAYOUT_BYTES, self.binding
         bits, stored = int.from_bytes(bitmap, "little"), np.frombuffer(bitmap, np.uint8).copy()
         present = self._layouts[number].present
@@ -130,12 +131,12 @@ class _BoundTable:
 
 
 class ChangeReader:
-    """Decodes the row changes of one file for the tables that `bind` wants.
+    """Decodes the row changes of one file for the tables that `bind` selects.
 
-    `bind(table_map)` is called once for each distinct table map: a TableBinding (which several table maps may share) or
-    None. `checksum` says that events end with a CRC32. `keep` gets the memory of images of compressed events; without
-    it these are valid for one batch only. Events in the ranges `left_out` (left_out.pack_ranges), which are whole
-    groups, are skipped. `computes_omitted`: see FormatDescription.
+    `bind(table_map)` is called once per distinct table map, and returns a TableBinding (which several table maps may
+    share) or None. `checksum`: events end with a CRC32. `keep` is called with the memory of images of compressed
+    events; without it these are valid for one batch only. Events in the ranges `left_out` (left_out.pack_ranges), which
+    are whole groups, are skipped. `computes_omitted`: see FormatDescription.
     """
 
     def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,
@@ -160,14 +161,14 @@ class ChangeReader:
     def walk(self, start: int, end: int) -> None:
         """Decode the events in [start, end), offsets of whole events. Batches that are not full wait for `flush`.
 
-        Raises ArchiveError (1610) with file and position where bytes contradict each other.
+        Raises ArchiveError (1610) with file and position for bytes that contradict each other.
         """
         for _ in self.steps(start, end):
             pass
 
     def steps(self, start: int, end: int, digests: bool = False) -> Iterator[None]:
-        """Like `walk`, but pause after each batch that was full and has been handed over. With `digests`, checksums are
-        compared, if there are any, and `digest` is that of the events at the end."""
+        """Like `walk`, but pause after handing over each full batch. `digests`: compare checksums, if there are any,
+        and compute the digest of the events, which is in `digest` at the end."""
         state = self._state
         for field in _OF_A_WALK:
             state[field] = 0
@@ -205,11 +206,11 @@ class ChangeReader:
 
     @property
     def digest(self) -> int:
-        """The digest of the events walked last, if it was requested."""
+        """The digest of the events that were walked last, if it was requested."""
         return self._get("digest")
 
     def _get(self, field: str) -> int:
-        """A field of the kernel's state."""
+        """Return a field of the kernel's state."""
         return int(self._state[field])
 
     def flush(self) -> None:
@@ -221,7 +222,7 @@ class ChangeReader:
                 table.binding.flush(self.file)
 
     def _inflate(self, end: int) -> None:
-        """Inflate the compressed event at the cursor, and some of those that follow."""
+        """Inflate the compressed event at the cursor, and some of the following ones."""
         inflater = self._inflater = self._inflater or Inflater(self.file, self._header_bytes, self._checksum_bytes)
         inflater.advance(self._get("position"), end, within=self._get("within") != 0)
         self._state["content"], self._state["contents_left"] = address_of(inflater.contents), len(inflater.contents)
@@ -234,7 +235,8 @@ class ChangeReader:
         self._state["buffer"], self._state["buffer_end"] = buffer.address, buffer.address + buffer.size
 
     def _event_size(self) -> int:
-        """The size of the event at the cursor, bounded by the file's end, even if the event changed meanwhile."""
+        """Return the size of the event at the cursor, bounded by the file's end, even if the event changed meanwhile.
+        """
         event, size = self._get("event"), int.from_bytes(ctypes.string_at(self._get("event") + 9, 4), "little")
         return size if self._get("within") else min(size, self.file.address + self.file.size - event)
 
@@ -263,7 +265,7 @@ class ChangeReader:
         return number
 
     def _bound(self, number: int) -> _BoundTable:
-        """Return a wanted table at which the kernel stops."""
+        """Return the selected table at which the kernel has stopped."""
         table = self._tables[number]
         assert table is not None
         return table
@@ -283,15 +285,15 @@ class ChangeReader:
 
     @contextmanager
     def _located(self, table: _BoundTable) -> Iterator[None]:
-        """Give errors the position of the event at the cursor."""
+        """Add the position of the event at the cursor to errors."""
         try:
             yield
         except ApplierError as error:
             raise error.at(file=self.file.uri, position=self._get("position"), table=table.table_map.name) from None
 
     def _make_room(self, bound: _BoundTable) -> None:
-        """Handle a row at the cursor that did not fit into a string buffer: empty the batch if it holds much, else make
-        room for all that the row's event may hold."""
+        """Handle a row at the cursor that did not fit into a string buffer: empty the batch if it has much data, or
+        else make room for the whole rows event."""
         batch = bound.binding.batch
         if batch.n and max(batch.before.room, batch.after.room) >= BATCH_BYTES:
             bound.binding.flush(self.file)

@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Walks the events of a part of a binlog and decodes the row changes of the selected tables into their batches.
 
-The kernel stops with a status whenever Python must decide something about a *kind*: a table map that it has not seen, a
-row layout that it has no program for, a batch that is full. It then continues exactly where it stopped. Tables, layouts
-and batches are records that Python fills in (change_records).
+The kernel stops with a status whenever Python must decide something about a *kind*: a new table map, a row layout
+without a program, a full batch. It then continues exactly where it stopped. Tables, layouts and batches are records
+that Python fills in (change_records).
 
-The contents of a compressed event are requested (compressed.Inflater), and its memory is reused: rows events with
+The kernel requests the contents of a compressed event (compressed.Inflater), whose memory is reused: rows events with
 selected images are copied to a buffer first.
 """
 
@@ -36,8 +36,8 @@ RANGE_BYTES, NEVER = 16, 1 << 62
 
 @kernel
 def walk(state_address):
-    """Decode the events from `position` up to `end` (offsets from address `base`); return why it stopped. With
-    `digests`, checksums are compared, and the events' digest is computed (same_bytes)."""
+    """Decode the events from `position` up to `end` (offsets from address `base`). Returns why it stopped. `digests`:
+    compare checksums, and compute the events' digest (same_bytes)."""
     state = state_at(state_address)
     base, position, end = state.base, state.position, state.end
     header, checksum_bytes = state.header_bytes, state.checksum_bytes
@@ -74,7 +74,8 @@ def walk(state_address):
 
 @inline
 def is_left_out(position, state):
-    """Return whether the event at this offset, which is in the range that was taken last or after it, is in one."""
+    """Return whether the event at this offset is in an excluded range. Offsets must not be before the range of the
+    previous call."""
     while position >= state.out_to:
         if state.left_out == state.left_out_end:
             state.out_from = state.out_to = NEVER
@@ -86,7 +87,7 @@ def is_left_out(position, state):
 
 @inline
 def compressed_event(position, state):
-    """Read the events in a compressed event, as far as they are inflated; all have its position."""
+    """Read the events in a compressed event, as far as they are inflated. All have its position."""
     goes_on, header = True, state.header_bytes
     while goes_on:
         if state.contents_left == 0 or content_view(state.content).position != position:
@@ -121,7 +122,7 @@ def compressed_event(position, state):
 
 @inline
 def plain_event(start, stop, safe_end, event_type, state):
-    """Read one event that is not compressed, or was; `file_event` is the address of the event in the file."""
+    """Read one plain event, from the file or inflated; `file_event` is the address of the event in the file."""
     state.event = start
     kind, body = rows_kind(np.int64(event_type)), start + state.header_bytes
     if event_type == _TABLE_MAP:

@@ -1,12 +1,13 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Decodes one row image from the log into column buffers, by a program that is data.
+"""Decodes one row image from the log into column buffers, by a program in the form of data.
 
-A row image is a bitmap of NULLs, one bit per present column, and the values one after another. A *step* says what to do
-with a column; one kernel runs the steps of every schema, so it is compiled only once.
+A row image is a bitmap of NULLs, one bit per present column, and the values one after another. A *step* says how to
+process a column. One kernel runs the steps of every schema, so it is compiled only once.
 
-A program has its steps twice: `steps` with one step per present column, so that NULL bits and steps correspond, and
-`compact` for rows without NULLs, where unselected columns are skipped together. Every read is first compared with the
-image's end: a hostile length makes the row CORRUPT, nothing is read past the end, and every loop is bounded.
+A program has its steps in two forms: `steps` with one step per present column, so that NULL bits and steps correspond,
+and `compact` for rows without NULLs, where adjacent unselected columns are skipped together. Every read is first
+compared with the image's end: a hostile length makes the row CORRUPT, no byte past the end is read, and every loop is
+bounded.
 """
 
 import numpy as np
@@ -45,9 +46,9 @@ from keysearch.records import struct
 
 STEP, _, step_at = struct("step", **dict.fromkeys((
     "operation", "need", "meta", "values", "column", "valid", "absent", "width"), np.int64))
-"""A step for a column: the operation; the bytes that must exist before the value is read; by operation its width, scale
-or digits; the addresses of the column's values or offsets, of its record, its validity bitmap, and its bitmap of values
-that no image had; the bytes of a value in the log."""
+"""A step for a column: the operation; the bytes that must exist before the value is read; depending on the operation,
+its width, scale or digits; the addresses of the column's values or offsets, of its record, its validity bitmap, and its
+bitmap of absent values; the bytes of a value in the log."""
 
 # operations; those from WORD1 on put out a value, and those from DATE_DAYS on a day or a time
 (SKIP, SKIP_BYTES, WORD1, WORD2, WORD4, WORD8, BYTES1, BYTES2, BYTES_N, INT24, KEY_INT, DECIMAL_128, YEAR_NUMBER,
@@ -56,25 +57,25 @@ that no image had; the bytes of a value in the log."""
 
 COLUMN, column_view, _ = struct("column", **dict.fromkeys((
     "length", "capacity", "data", "has_nulls", "has_absent"), np.int64))
-"""Of a string column the bytes of data, how many there may be, and their address; whether a value is NULL or absent."""
+"""A column: the bytes of string data, how many fit, and their address; whether a value is NULL or absent."""
 
 PROGRAM, program_view, _ = struct("image program", **dict.fromkeys((
     "n_present", "steps", "n_steps", "compact", "n_compact", "missing", "n_missing"), np.int64))
-"""How many columns are present, and addresses and numbers of steps."""
+"""The number of present columns, and addresses and numbers of steps."""
 
 CORRUPT = -1
-"""The image contradicts its own lengths, or holds a value that no server writes."""
+"""The image contradicts its own lengths, or contains a value that no server writes."""
 FULL = -2
-"""A column's data buffer cannot take the value; nothing of the row counts."""
+"""A column's data buffer has no room for the value; the whole row does not count."""
 GUARD = 32
-"""Bytes that a data buffer has beyond its capacity, as copies are rounded up."""
+"""The bytes of a data buffer beyond its capacity, since copies are rounded up."""
 
 _BEFORE_ALL_TIMES = BEFORE_ALL_DAYS * DAY
 
 
 @inline
 def mark_null(step, row):
-    """A NULL in output row `row`: its validity bit goes, and its offset, where it has one, repeats."""
+    """Set output row `row` to NULL: clear its validity bit, and repeat the offset if the column has offsets."""
     valid = step.valid + (row >> 3)
     store_u8(valid, np.uint8(load_u8(valid) & ~(1 << (row & 7))))
     column = column_view(step.column)
@@ -85,7 +86,7 @@ def mark_null(step, row):
 
 @inline
 def mark_absent(step, row):
-    """A column that the image does not have: NULL, and marked as absent, which is another thing."""
+    """Set output row `row` to NULL and mark it as absent: the image does not have the column."""
     mark_null(step, row)
     absent = step.absent + (row >> 3)
     store_u8(absent, np.uint8(load_u8(absent) | (1 << (row & 7))))
@@ -94,7 +95,7 @@ def mark_absent(step, row):
 
 @inline
 def put_bytes(step, row, source, length, safe_end):
-    """Append a string to the column's data; False where it does not fit."""
+    """Append a string to the column's data. Returns False if it does not fit."""
     column = column_view(step.column)
     at = column.length
     if length > column.capacity - at:
@@ -114,7 +115,7 @@ def put_bytes(step, row, source, length, safe_end):
 
 @inline
 def _key_integer(step, at):
-    """An integer key as 64 bits that compare in order: sign-extended, or unchanged, or biased (BIGINT UNSIGNED)."""
+    """Return an integer key as 64 bits that compare in order: sign-extended, unchanged, or biased (BIGINT UNSIGNED)."""
     width, meta = step.width, step.meta
     if width == 4:
         return np.int64(load_i32(at)) if meta == 0 else np.int64(load_u32(at))
@@ -129,7 +130,7 @@ def _key_integer(step, at):
 
 @inline
 def _put_number(step, operation, row, at):
-    """A value of `width` bytes that Arrow has in another form; False where no server writes it."""
+    """Output a value of `width` bytes that has another form in Arrow. Returns False if no server writes it."""
     values, width = step.values, step.width
     if operation == INT24:
         word = np.int32(little_endian(at, 3))
@@ -159,7 +160,7 @@ def _put_number(step, operation, row, at):
 
 @inline
 def _old_temporal(step, operation, at):
-    """Microseconds of the types that servers wrote before 5.6; BAD_VALUE where it is no operation."""
+    """Return the microseconds of a type that servers wrote before 5.6; BAD_VALUE for any other operation."""
     if operation == OLD_TIMESTAMP_US:
         return old_timestamp(at, step.meta)
     if operation == OLD_DATETIME_US:
@@ -171,10 +172,11 @@ def _old_temporal(step, operation, at):
 
 @inline
 def run_steps(at, end, safe_end, steps, n_steps, nulls, row, invalid_dates):
-    """Decode one image by its steps; NULL bit c belongs to step c. Returns the address after it, or CORRUPT or FULL.
+    """Decode one image by its steps; NULL bit c belongs to step c. Returns the address after the image, or CORRUPT or
+    FULL.
 
-    `invalid_dates` is the address of their counter. Strings and times are read in place: decoding them by functions,
-    left as calls or always inlined, was measured at 4 to 6 % slower.
+    `invalid_dates` is the address of their counter. Strings and times are read in place: decoding them in functions,
+    called or inlined, was 4 to 6 % slower (measured).
     """
     null_bits = np.uint8(0)
     n_invalid = 0
@@ -260,7 +262,7 @@ def run_steps(at, end, safe_end, steps, n_steps, nulls, row, invalid_dates):
 
 @inline
 def read_image(at, end, safe_end, program_address, row, invalid_dates, no_nulls):
-    """Decode the row image at `at` into output row `row`: the address after it, or CORRUPT or FULL.
+    """Decode the row image at `at` into output row `row`. Returns the address after it, or CORRUPT or FULL.
 
     `no_nulls` is the address of 512 zero bytes: the NULL bitmap of a row without NULLs, for tables of 4096 columns.
     """

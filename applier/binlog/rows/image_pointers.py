@@ -1,6 +1,6 @@
 """Image pointers: one number encodes the layout of an image and its address.
 
-Layouts 0 and above MAX_IMAGE_ID stand for other targets of a row's pointer (applier.apply.index.pointer_kernel).
+Layout 0 and layouts above MAX_IMAGE_ID mark other targets of a row's pointer (applier.apply.index.pointer_kernel).
 """
 
 from typing import Any, TypeVar
@@ -14,16 +14,16 @@ _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 
 
 def layouts_of(pointers: Numbers) -> Numbers:
-    """The numbers of the images' layouts; -1 for no image."""
+    """Return the numbers of the images' layouts; -1 for no image."""
     return pointers >> IMAGE_ID_SHIFT
 
 
 def addresses_of(pointers: Numbers) -> Numbers:
-    """Where the images lie."""
+    """Return the addresses of the images."""
     return pointers & _ADDRESS
 
 
 def pointers_to(layouts: Any, addresses: Numbers) -> Numbers:
-    """Pointers to images of these layouts, or of one layout (an int)."""
+    """Return pointers to images of these layouts, or of one layout (an int)."""
     pointers: Numbers = layouts << IMAGE_ID_SHIFT | addresses
     return pointers

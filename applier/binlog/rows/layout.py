@@ -34,10 +34,10 @@ _OLD_TIMESTAMP_BYTES = (4, 5, 5, 6, 6, 7, 7)
 
 @dataclasses.dataclass(frozen=True)
 class ColumnPlan:
-    """How one column is read.
+    """How a column is read.
 
-    `need` bytes must be there before the value (a string's: its length prefix) is looked at, `width` is what a value
-    without a length prefix takes in the log (0 for strings), `arrow` the raw type that comes out.
+    `need` is the number of bytes that must exist before the value (of a string: its length prefix) is read, `width` the
+    size in the log of a value without a length prefix (0 for strings), `arrow` the raw type of the output.
     """
 
     operation: int
@@ -51,20 +51,23 @@ class ColumnPlan:
         return k.BYTES1 <= self.operation <= k.BYTES_N
 
     def as_key(self, unsigned: bool) -> ColumnPlan:
-        """The same integer as int64 that compares in the value's order (BIGINT UNSIGNED with its top bit turned)."""
+        """Return the plan that outputs the same integer as an int64 in the value's order (of BIGINT UNSIGNED, the top
+        bit is inverted)."""
         return dataclasses.replace(self, operation=k.KEY_INT, meta=int(unsigned), arrow=pa.int64())
 
     def as_unsigned(self) -> ColumnPlan:
-        """The same integer as one of an unsigned type (of MEDIUMINT, the lower 24 bits are the number)."""
+        """Return the plan that outputs the same integer as an unsigned type (of MEDIUMINT, the lower 24 bits are the
+        number)."""
         return dataclasses.replace(self, arrow=_UNSIGNED[self.arrow])
 
     def as_log_bytes(self) -> ColumnPlan:
-        """The value's bytes as the log has them (fixed width only)."""
+        """Return the plan that outputs the value's bytes as logged (fixed width only)."""
         return dataclasses.replace(self, operation=k.FIXED, arrow=pa.binary(self.width))
 
 
 def decimal_bytes(precision: int, scale: int) -> int:
-    """Bytes of a DECIMAL(precision, scale) in the log: 4 for nine digits, fewer for the remaining ones."""
+    """Return the size of a DECIMAL(precision, scale) in the log: 4 bytes for nine digits, fewer for the remaining ones.
+    """
     whole = precision - scale
     return whole // 9 * 4 + _DIGIT_BYTES[whole % 9] + scale // 9 * 4 + _DIGIT_BYTES[scale % 9]
 
@@ -86,8 +89,8 @@ _FLOATS = {4: _fixed(k.WORD4, 4, pa.float32()), 8: _fixed(k.WORD8, 8, pa.float64
 
 
 def plan_column(wire_type: int, metadata: int, digits: int | None = None) -> ColumnPlan:
-    """How a column is read. `digits`: fractional digits by its definition, which the old temporal types need, since the
-    log does not have them. Raises UnsupportedEvent for a type that no rows event can hold."""
+    """Return how a column is read. `digits`: the fractional digits of its definition, which the old temporal types
+    need, since the log does not have them. Raises UnsupportedEvent for a type that no rows event can contain."""
     form = FORMS.get(wire_type)
     plan = None if form is None else PLANNERS[form.shape](form, metadata, digits or 0)
     if plan is None:
@@ -112,7 +115,8 @@ def _bits(form: WireForm, metadata: int, digits: int) -> ColumnPlan | None:
 
 
 def _temporal(operation: int, arrow: pa.DataType) -> _Planner:
-    """With as many fractional digits as the metadata says, in one byte for two of them."""
+    """Return the planner of a temporal type. The metadata is the number of fractional digits; two of them take a byte.
+    """
     def plan(form: WireForm, metadata: int, digits: int) -> ColumnPlan | None:
         return _fixed(operation, form.width + (metadata + 1) // 2, arrow, metadata) if metadata <= 6 else None
 
@@ -120,12 +124,12 @@ def _temporal(operation: int, arrow: pa.DataType) -> _Planner:
 
 
 def _old_temporal(operation: int, widths: Sequence[int], arrow: pa.DataType) -> _Planner:
-    """`widths` by the number of fractional digits."""
+    """Return the planner of an old temporal type, given its `widths` by the number of fractional digits."""
     return lambda form, metadata, digits: _fixed(operation, widths[digits], arrow, digits)
 
 
 def _number(most: int, arrow: pa.DataType) -> _Planner:
-    """That of an ENUM's or a SET's value: of 1 to `most` bytes, as the metadata says."""
+    """Return the planner of ENUM or SET: a value has 1 to `most` bytes, according to the metadata."""
     return lambda form, metadata, digits: _fixed(k.UNSIGNED, metadata, arrow, most) if 1 <= metadata <= most else None
 
 
@@ -148,12 +152,12 @@ PLANNERS: dict[Shape, _Planner] = {
     Shape.STRING: lambda form, metadata, _: _string(1 if metadata < 256 else 2),
     Shape.BLOB: lambda form, metadata, _: _string(metadata) if 1 <= metadata <= 4 else None,
 }
-"""How values of a shape are read, by the form, the metadata and the fractional digits of the definition; None where no
-server writes such metadata."""
+"""For each shape, a function of the form, the metadata and the fractional digits of the definition, which returns how
+values are read; None if no server writes such metadata."""
 
 
 def plan_columns(table_map: TableMap, digits: list[int | None] | None = None) -> list[ColumnPlan]:
-    """A plan for each column of a table map; `digits` as in `plan_column`, by column."""
+    """Return a plan for each column of a table map; `digits` as in `plan_column`, by column."""
     digits = digits or [None] * len(table_map.types)
     return [plan_column(*column) for column in zip(table_map.types, table_map.metadata, digits, strict=True)]
 
@@ -195,12 +199,12 @@ class ColumnBuffer:
 
     @property
     def has_nulls(self) -> bool:
-        """True for a value that is NULL or absent."""
+        """True if a value is NULL or absent."""
         return bool(self.record["has_nulls"])
 
     def grow(self, least: int) -> None:
-        """Make room for at least `least` bytes of string data, up to MOST_BYTES; the data stays. Raises
-        UnsupportedEvent if there are MOST_BYTES already."""
+        """Make room for at least `least` bytes of string data, up to MOST_BYTES; the data is kept. Raises
+        UnsupportedEvent if the buffer has MOST_BYTES already."""
         room = len(self.data) - k.GUARD
         if room >= MOST_BYTES:
             raise UnsupportedEvent("a value of more than 2 GiB", hint="leave the table out with --ignore-tables")
@@ -209,14 +213,14 @@ class ColumnBuffer:
         self._use(data)
 
     def rewind(self, row: int) -> None:
-        """Forget the row `row`, which was begun, and the string bytes from there on."""
+        """Discard row `row`, which was begun, and its string bytes."""
         self.valid[row >> 3] |= np.uint8(1 << (row & 7))
         self.absent[row >> 3] &= np.uint8(255 ^ (1 << (row & 7)))
         if self.plan.is_bytes:
             self.record["length"] = self.values[row]
 
     def reset(self) -> None:
-        """Empty it. Bitmaps are cleared only where something was written."""
+        """Empty the buffer. Bitmaps are cleared only where a value was written."""
         if self.has_nulls:
             self.valid[:] = 255
         if self.record["has_absent"]:
@@ -225,7 +229,7 @@ class ColumnBuffer:
             self.record[field] = 0
 
     def arrow(self, rows: int) -> pa.Array:
-        """The first `rows` values without a copy: valid until the buffer is used again."""
+        """Return the first `rows` values without a copy. They are valid until the buffer is used again."""
         valid = pa.py_buffer(self.valid) if self.has_nulls else None
         buffers = [valid, pa.py_buffer(self.values)]
         if self.plan.is_bytes:
@@ -233,8 +237,8 @@ class ColumnBuffer:
         return pa.Array.from_buffers(self.plan.arrow, rows, buffers)
 
     def taken(self, rows: int) -> pa.Array:
-        """The first `rows` values in memory of their own: string data that fills most of its memory is given away with
-        that, and the next rows get other memory."""
+        """Return the first `rows` values in memory of their own. String data that fills most of its memory is handed
+        over with that memory, and the next rows get new memory."""
         valid = pa.py_buffer(self.valid[:(rows + 7) // 8].copy()) if self.has_nulls else None
         if not self.plan.is_bytes:
             values = self.values[:rows * self.plan.arrow.bit_width // 8]
@@ -246,7 +250,7 @@ class ColumnBuffer:
             valid, pa.py_buffer(self.values[:rows + 1].copy()), pa.py_buffer(data if is_full else data.copy())])
 
     def absent_rows(self, rows: int) -> pa.BooleanArray | None:
-        """Return which of the first `rows` values were missing in images, as booleans; None if none was."""
+        """Return which of the first `rows` values were absent in images, as booleans; None if there are none."""
         if not self.record["has_absent"]:
             return None
         return pa.Array.from_buffers(pa.bool_(), rows, [None, pa.py_buffer(self.absent)])
@@ -258,7 +262,7 @@ class ColumnBuffer:
 
 
 class ImageBuffers:
-    """Buffers for the wanted columns of one image: `columns` has them by their numbers, ascending."""
+    """Buffers for the wanted columns of one image: `columns` has them by column number, ascending."""
 
     def __init__(self, plans: list[ColumnPlan | None], rows: int):
         self.plans, self.rows = plans, rows
@@ -271,36 +275,37 @@ class ImageBuffers:
 
     @property
     def room(self) -> int:
-        """Bytes that a string column takes before it is full, at most."""
+        """The bytes that fit into the largest string column."""
         return max((int(column.record["capacity"]) for column in self._growing), default=0)
 
     def limit(self, most: int) -> None:
-        """Limit every string column to `most` bytes, whatever room it has."""
+        """Limit every string column to `most` bytes, regardless of its room."""
         for column in self._growing:
             column.record["capacity"] = min(len(column.data) - k.GUARD, most)
 
     def rewind(self, row: int) -> None:
-        """Forget rows from `row` on that were begun."""
+        """Discard rows from `row` on, which were begun."""
         for column in self.columns.values():
             column.rewind(row)
 
     def make_room(self, row: int, longest: int) -> None:
-        """Rewind to `row`, which did not fit, and let every nearly full string column take `longest` bytes more."""
+        """Rewind to `row`, which did not fit, and make room for `longest` more bytes in every nearly full string
+        column."""
         for column in self._growing:
             column.rewind(row)
             if column.length + longest > column.record["capacity"]:
                 column.grow(column.length + longest)
 
     def double(self, row: int) -> None:
-        """Rewind to `row`, which did not fit, and give string columns twice the room (untouched memory is free)."""
+        """Rewind to `row`, which did not fit, and double the room of string columns (untouched memory is free)."""
         for column in self._growing:
             column.rewind(row)
             column.grow(0)
 
 
 class ImageProgram:
-    """The steps for images with the columns `present`, into `buffers`. Columns in `diffs` are present, but do not hold
-    a value: they are skipped, and absent. `address` is the kernel's argument."""
+    """The steps for images with the columns `present`, into `buffers`. Columns in `diffs` are present without a value:
+    they are skipped, and absent in the output. `address` is the kernel's argument."""
 
     def __init__(self, plans: list[ColumnPlan], present: Sequence[int], buffers: ImageBuffers,
                  diffs: Sequence[int] = ()) -> None:

@@ -12,20 +12,20 @@ from applier.binlog.rows.layout import ColumnPlan
 from applier.binlog.rows.partial_updates_kernel import value_lengths
 
 UPDATES, DOCUMENTS, SAVED = range(N_DIFFS := 3)
-"""Of changes: whether one is an update with diffs; of how many documents it has diffs; how many bytes less these are
-than the documents before, of those that its before-image has."""
+"""The counts of a change: whether it is an update with diffs; for how many documents it has diffs; by how many bytes
+these are smaller than the documents in its before-image."""
 
 
 class PartialUpdates:
-    """Counts for the images of a table, whose columns are read by `plans`."""
+    """Computes these counts for the images of a table, whose columns are read by `plans`."""
 
     def __init__(self, plans: Sequence[ColumnPlan], layouts: ImageLayouts) -> None:
         self._layouts = layouts
         self._sizes = np.array([(0, plan.meta) if plan.is_bytes else (plan.width, 0) for plan in plans], np.int64)
 
     def of(self, images: np.ndarray, befores: np.ndarray) -> np.ndarray | None:
-        """Counts for each change (int64[n, 3]), given pointers to its images after and before; None where no image has
-        diffs."""
+        """Return the counts of each change (int64[n, 3]), given pointers to its after- and before-image; None if no
+        image has diffs."""
         known = self._layouts.known
         if not any(layout.diffs for layout in known):
             return None

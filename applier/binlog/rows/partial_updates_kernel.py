@@ -12,8 +12,9 @@ _ADDRESS = (np.int64(1) << IMAGE_ID_SHIFT) - 1
 
 @kernel
 def value_lengths(pointers, column, present, sizes, lengths):
-    """The bytes of a column's values, without the length before each, by pointers to images that have the column; 0 for
-    NULL. present: bool[layouts, columns]; sizes: int64[columns, 2], bytes of a value, or of the length before it."""
+    """Write the sizes of a column's values, without length prefixes, to `lengths`, given pointers to images with the
+    column; 0 for NULL. present: bool[layouts, columns]; sizes: int64[columns, 2], bytes of a value, or of its length
+    prefix."""
     for i in range(pointers.shape[0]):
         layout, nulls = pointers[i] >> IMAGE_ID_SHIFT, pointers[i] & _ADDRESS
         n_present = np.int64(0)

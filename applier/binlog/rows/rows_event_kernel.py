@@ -4,12 +4,12 @@
 A rows event: header (19 bytes), table id (6), flags (2), in version 2 the length of extra data (2, itself included) and
 that data, the number of columns (packed), a bitmap of present columns for each image, then the images.
 
-PARTIAL_UPDATE_ROWS (JD-TYPE) has between the two images of a row its value options, and if these say so a bitmap with
-one bit for each JSON column of the table, in the image or not: columns whose value in the after-image is a diff. Rows
-of one event may differ in it, so a row's layout is a *variant* of the event's.
+Between the two images of a row, PARTIAL_UPDATE_ROWS (JD-TYPE) has value options and, if these say so, a bitmap with one
+bit for each JSON column of the table, whether or not it is in the image: the columns whose value in the after-image is
+a diff. Rows of one event may have different bitmaps, so a row's layout is a *variant* of the event's.
 
-An image's bytes are hashed while the walk has them in cache: sixteen bytes make a product of 128 bits, whose halves are
-folded; the products do not wait for each other."""
+An image's bytes are hashed while they are in the cache of the walk: sixteen bytes make a product of 128 bits, whose
+halves are folded; the products do not depend on each other."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ _FIRST, _SECOND, _STEP = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFF51AFD7ED55
 
 @always_inline
 def _folded(first, second, key):
-    """Both halves of a product of two words, which the key tells from the same words elsewhere."""
+    """Return both halves, folded, of a product of two words; `key` makes it depend on where the words are."""
     first, second = first ^ key, second ^ _SECOND
     return first * second ^ high_product(first, second)
 
 
 @inline
 def image_hash(at, length):
-    """31 bits of `length` bytes at an address; never 0."""
+    """Return a hash of 31 bits of `length` bytes at an address; never 0."""
     total, key = np.uint64(length) * _STEP, _FIRST
     for i in range(length >> 4):
         total += _folded(load_u64(at + 16 * i), load_u64(at + 16 * i + 8), key)
@@ -90,13 +90,13 @@ _PLAIN, _PARTIAL_JSON = 0, 1
 """Value options."""
 _ADDRESS = (np.int64(1) << IMAGE_ID_SHIFT) - 1
 DUMMY_TABLE_ID, ALL_ONES = 0xFFFFFF, 0xFFFFFFFFFFFF
-"""Ids of rows events without rows, which only end a statement."""
+"""The table ids of rows events without rows, which only end a statement."""
 
 
 @inline
 def find_layout(last, layouts, n, bitmap, bitmap_bytes):
-    """The address of the layout with this bitmap (0: none) among `n` at `layouts`; `last`, which was used last (0:
-    none), is tried first."""
+    """Return the address of the layout with this bitmap (0: none) among the `n` at `layouts`; `last`, the last one used
+    (0: none), is tried first."""
     if last and same_bytes(layout_at(last).bitmap, bitmap, bitmap_bytes):
         return last
     layout = layouts
@@ -109,7 +109,7 @@ def find_layout(last, layouts, n, bitmap, bitmap_bytes):
 
 @inline
 def rows_kind(event_type):
-    """INSERT, UPDATE or DELETE for the rows events of versions 1 and 2, else -1."""
+    """Return INSERT, UPDATE or DELETE for the rows events of versions 1 and 2, -1 for other types."""
     if event_type >= 30 and event_type <= 32:
         return event_type - 30
     if event_type >= 23 and event_type <= 25:
@@ -121,7 +121,7 @@ def rows_kind(event_type):
 
 @inline
 def to_buffer(start, length, state):
-    """Copy a rows event to the buffer; the address there, 0 where it is full."""
+    """Copy a rows event to the buffer. Returns its address there; 0 if the buffer is full."""
     free = state.buffer
     if state.buffer_end - free < length + INFLATED_BYTES:
         state.wanted_bytes = length
@@ -137,7 +137,7 @@ def to_buffer(start, length, state):
 
 @inline
 def rows_event(start, stop, safe_end, kind, event_type, state):
-    """Decode one rows event, whose header ends at `start`, from the row at `row_at` on if that is not 0."""
+    """Decode one rows event, whose header ends at `start`; from the row at `row_at` on if that is not 0."""
     if stop - start < 8:
         return Status.BAD_LENGTH
     table_id = table_id_at(start)
@@ -186,7 +186,7 @@ def rows_event(start, stop, safe_end, kind, event_type, state):
 
 @inline
 def _number_rows(state):
-    """Set how the rows of the event at `event` are numbered."""
+    """Set the numbering of the rows of the event at `event`."""
     is_deflated = state.within != 0 and event_header(state.file_event).type != _PAYLOAD
     state.seq_shift = DEFLATED_SEQ_BITS if is_deflated else SEQ_BITS
     state.first_seq = (state.position << SEQ_BITS) + (state.inner_offset + state.header_bytes << state.seq_shift)
@@ -194,8 +194,8 @@ def _number_rows(state):
 
 @inline
 def read_options(at, stop, json_columns, layout, state):
-    """Read the options between the images of a row of PARTIAL_UPDATE_ROWS: the address after them, and that of the
-    row's layout (0: a variant that is unknown yet). The address is CORRUPT for malformed options."""
+    """Read the options between the images of a row of PARTIAL_UPDATE_ROWS. Returns the address after them, CORRUPT if
+    they are malformed, and the address of the row's layout (0: a new variant)."""
     if at >= stop or load_u8(at) > _PARTIAL_JSON:
         return np.int64(CORRUPT), layout
     options = load_u8(at)
@@ -217,13 +217,13 @@ def read_options(at, stop, json_columns, layout, state):
 
 @inline
 def _image_id(layout):
-    """The upper bits of the pointers to a layout's images; 0 without a layout."""
+    """Return the upper bits of pointers to a layout's images; 0 without a layout."""
     return layout_at(layout).image_id << IMAGE_ID_SHIFT if layout else np.int64(0)
 
 
 @inline
 def _add_before(batch, pointer, length):
-    """The before-image of the next change; a pointer of -1 for none."""
+    """Add the before-image of the next change; the pointer is -1 if there is none."""
     store_i32(batch.before_rows + 4 * batch.n, np.int32(batch.n_before if pointer != -1 else -1))
     store_i64(batch.before_images + 8 * batch.n, pointer)
     store_i32(batch.before_lengths + 4 * batch.n, np.int32(length))
@@ -233,7 +233,7 @@ def _add_before(batch, pointer, length):
 
 @inline
 def _add_after(batch, pointer, length):
-    """The after-image of the next change; a pointer of -1 for none."""
+    """Add the after-image of the next change; the pointer is -1 if there is none."""
     store_i32(batch.after_rows + 4 * batch.n, np.int32(batch.n_after if pointer != -1 else -1))
     store_i64(batch.images + 8 * batch.n, pointer)
     store_i32(batch.image_lengths + 4 * batch.n, np.int32(length))
@@ -243,7 +243,8 @@ def _add_after(batch, pointer, length):
 
 @inline
 def _add_hashes(batch, first):
-    """The hashes of both images of all changes from number `first` on, whose bytes are in cache yet; 0 for no image."""
+    """Add the hashes of both images of all changes from number `first` on, whose bytes are still in the cache; 0 for no
+    image."""
     for change in range(first, batch.n):
         before, after = load_i64(batch.before_images + 8 * change), load_i64(batch.images + 8 * change)
         for image, lengths, hashes in ((before, batch.before_lengths, batch.before_hashes),
@@ -256,8 +257,7 @@ def _add_hashes(batch, first):
 
 @inline
 def _add_change(batch, kind, row, offset, state):
-    """The next change, whose images have been added: a row of the event that is being read, at this offset in its body.
-    """
+    """Add the next change, whose images have been added: a row of the current event, at this offset in its body."""
     store_u8(batch.kinds + batch.n, np.uint8(kind))
     store_i64(batch.positions + 8 * batch.n, state.file_event)
     store_i32(batch.rows + 4 * batch.n, np.int32(row))
@@ -269,7 +269,8 @@ def _add_change(batch, kind, row, offset, state):
 
 @inline
 def rows_of_event(images, batch_address, state):
-    """Read the images of one rows event into its table's batch; if a row is bad, those before it are in the batch."""
+    """Read the images of one rows event into its table's batch. If a row is corrupt, the rows before it are in the
+    batch."""
     batch, resume = batch_at(batch_address), state.row_at
     first = batch.n
     at = images.body + resume if resume else images.first

@@ -1,9 +1,9 @@
 """Ensures that the bytes that a task reads are those that were outlined.
 
-A file may change after its outline: a copy continues, a tool writes into it, a disk fails. A task compares a split with
-the outline's digest while it reads the split, once for each process; and again at its end if the file was modified
-meanwhile, since rows are gathered from the mapping last. A file that only grows, as a server's newest one does, is
-modified, too, and its splits stay the same.
+A file may change after its outline: a copy continues, a tool writes to it, a disk fails. A task compares a split with
+the outline's digest while it reads the split, once per process. It compares it again at its end if the file was
+modified meanwhile, since rows are gathered from the mapping last. A file that only grows, like a server's newest one,
+is modified, too, but its splits stay the same.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ CHANGED_HINT = "replay again, from files that nobody changes during the replay"
 
 
 class SameBytes:
-    """The splits that one task reads, as a context. At its end, splits of modified files are compared again; an error
-    there replaces any other, which the change may have caused. Raises ArchiveError."""
+    """The splits that one task reads, as a context manager. At its end, splits of modified files are compared again; an
+    error there replaces any other error, which the modification may have caused. Raises ArchiveError."""
 
     def __init__(self) -> None:
         self._used: dict[MappedFile, set[OutlinedBytes]] = {}
@@ -35,12 +35,12 @@ class SameBytes:
         return self
 
     def walk(self, reader: ChangeReader, part: OutlinedBytes, start: int, end: int) -> None:
-        """Let a reader walk the events of a split in [start, end), and compare the split."""
+        """Have a reader walk the events of a split in [start, end), and compare the split."""
         for _ in self.steps(reader, part, start, end):
             pass
 
     def steps(self, reader: ChangeReader, part: OutlinedBytes, start: int, end: int) -> Iterator[None]:
-        """Like `walk`, with the reader's pauses."""
+        """Like `walk`, but pause when the reader does."""
         if (start, end) != (part.start, part.end):
             self.check(reader.file, part)
         self._used.setdefault(reader.file, set()).add(part)
@@ -53,7 +53,7 @@ class SameBytes:
             reader.file.checked.add(part)
 
     def check(self, file: MappedFile, part: OutlinedBytes) -> None:
-        """Compare a split, unless a task of this process has done so and the file was not modified since."""
+        """Compare a split, unless a task of this process has done so since the file was last modified."""
         self._used.setdefault(file, set()).add(part)
         if part not in file.checked:
             _compare(file, part)

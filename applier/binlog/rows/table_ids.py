@@ -1,4 +1,4 @@
-"""The tables of a walk by their table-map ids, in the format of `table_ids_kernel`."""
+"""The tables of a walk by table id, in the format of `table_ids_kernel`."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from keysearch.addresses import address_of
 
 
 class TableIds:
-    """An open-addressed hash table: the number that a walk has given a table, and its map's body, by table id."""
+    """An open-addressed hash table: by table id, the number of a table in the walk, and the body of its map."""
 
     def __init__(self) -> None:
         self._entries = _free(256)

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The tables of a walk by their table-map ids: an open-addressed hash table that Python fills in."""
+"""The tables of a walk by table id: an open-addressed hash table that Python fills in."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ ENTRY, _, _entry_at = struct("table id", **dict.fromkeys(("id", "table", "body",
 
 @inline
 def id_entry(ids, mask, table_id):
-    """The entry of a table id, or the free one where it would go."""
+    """Return the entry of a table id, or the free one where it belongs."""
     slot = np.int64((np.uint64(table_id) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & mask
     while _entry_at(ids, slot).id != -1 and _entry_at(ids, slot).id != table_id:
         slot = (slot + 1) & mask
@@ -22,5 +22,5 @@ def id_entry(ids, mask, table_id):
 
 @inline
 def is_mapped(entry, body, length):
-    """True if the entry's table map has this body after the table id."""
+    """Return True if the entry's table map has this body after the table id."""
     return entry.id != -1 and entry.body_length == length and same_bytes(entry.body, body, length)

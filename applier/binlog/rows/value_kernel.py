@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Single values of a row image, as kernels: big-endian integers, DECIMAL, and the temporal types old and new.
 
-A value's width is known before it is read (its step says so), so the caller has compared it with the event's end; the
-functions here return BAD_VALUE for bytes that no server writes. An invalid date is a number below those of
-all days (applier.mysql.values.zero_dates).
-Formats: MySQL's `decimal.cc` (decimal2bin) and `my_time.cc` (my_*_packed_to_binary); MariaDB's `Field_*_hires`.
+A value's width is known from its step before it is read, so the caller has compared it with the event's end. The
+functions here return BAD_VALUE for bytes that no server writes. An invalid date is a number below those of all days
+(applier.mysql.values.zero_dates). Formats: MySQL's `decimal.cc` (decimal2bin) and `my_time.cc` (my_*_packed_to_binary);
+MariaDB's `Field_*_hires`.
 """
 
 import numpy as np
@@ -18,9 +18,9 @@ LAST_YEAR = 9999
 
 POWERS_OF_TEN = np.array([10**n for n in range(10)], np.int64)
 DIGIT_BYTES = np.array([0, 1, 1, 2, 2, 3, 3, 4, 4, 4], np.int64)
-"""Bytes that a group of 0–9 decimal digits takes."""
+"""The bytes of a group of 0–9 decimal digits."""
 HIRES_BYTES = np.array([0, 1, 1, 2, 2, 3, 3], np.int64)
-"""Bytes of a fraction of 0–6 digits, for TIMESTAMP2 and its kin, and MariaDB's old TIMESTAMP(n)."""
+"""The bytes of a fraction of 0–6 digits, for TIMESTAMP2 and similar types, and MariaDB's old TIMESTAMP(n)."""
 
 
 @inline

@@ -32,10 +32,12 @@ _APPENDING = ("MYISAM", "MEMORY", "HEAP")
 @dataclasses.dataclass(frozen=True)
 class Arrivals:
     """What is known about the insertion of a table's rows. in_order: a snapshot has those of each partition in that
-    order, if no key sorts them. only_inserted: into an empty table, and none was updated or deleted."""
+    order, if no key sorts them. only_inserted: into an empty table, and none was updated or deleted. counted: none was,
+    since the table has an AUTO_INCREMENT column, whose counter is behind the highest number then."""
 
     in_order: bool = True
     only_inserted: bool = False
+    counted: bool = False
 
 
 def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) -> np.ndarray | None:
@@ -82,9 +84,10 @@ def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) 
         return member_numbers(values.combine_chunks(), column.type)
     if base in CHARACTER:
         collation = key_collation(column, flavour)
-        if collation is None or not is_ordered(collation):
+        sortable = None if collation is None else order_column(values, collation)
+        if collation is None or (sortable is None and not is_ordered(collation)):
             raise NotComputable(f"by the collation {collation} of {column.name}, whose order is not known")
-        if (sortable := order_column(values, collation)) is None:
+        if sortable is None:
             raise NotComputable(f"by {column.name}, which has control characters")
         return sortable
     if base not in _SORTED_AS_KEPT or pa.types.is_string(values.type):

@@ -37,13 +37,13 @@ _EVENT, _END, _ERROR = 0, 254, 255
 _ARTIFICIAL_FLAG = 0x20
 _FLAGS_AT = 17
 _CRC_OF_ALL = 0x2144DF1C
-"""The CRC32 of anything with its own CRC32 behind it."""
+"""The CRC32 of any bytes followed by their own CRC32."""
 _RECEIVED_AT_ONCE = 1 << 20
 _FIRST_POSITION = 4
 _NONE = -1
 MOST_BYTES = 1 << 30
 """The largest event that a replica accepts (replica_max_allowed_packet). A server's max_allowed_packet may be smaller
-than its events, which have a row twice, or a whole transaction."""
+than its events: an event may contain a row twice, or a whole transaction."""
 _SPECIAL = frozenset((EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.HEARTBEAT, EventType.HEARTBEAT_V2))
 
 
@@ -52,7 +52,7 @@ class ConnectionLost(Exception):
 
 
 class SourceError(Exception):
-    """The server says in an error packet why it sends no more."""
+    """The server stopped sending, and gave the reason in an error packet."""
 
     def __init__(self, number: int, text: str) -> None:
         super().__init__(text)
@@ -80,11 +80,11 @@ class EndOfLog:
 
 
 class DumpStream:
-    """The events of one answer, without those that are in no file: artificial ones and heartbeats.
+    """The events of one answer, without artificial events and heartbeats, which are in no file.
 
-    `socket` has a timeout, after which `receive` returns, and `next` gives None until a packet is whole. `name` and
-    `position` are those of the next event in the file; at first the requested ones, "" if the server chooses the file.
-    `heartbeats` counts those since the last event.
+    `receive` returns after the timeout of `socket`, and `next` returns None until a packet is whole. `name` and
+    `position` are those of the next event in the file: at first the requested ones, "" if the server chooses the file.
+    `heartbeats` counts the heartbeats since the last event.
     """
 
     def __init__(self, socket: Any, name: str, position: int, number: int = 1) -> None:
@@ -125,7 +125,7 @@ class DumpStream:
         return self._found.popleft()
 
     def _run(self) -> Run | None:
-        """The ordinary events from here on, up to one that is not, or that is not whole."""
+        """Return the ordinary events from here on, up to the first one that is not ordinary or not whole."""
         at, number, position, checksums = self._at, self._number, self.position, self._checksums
         unknown_end = self._unknown_end
         events, unpack, crc32 = [], _PACKET.unpack_from, zlib.crc32
@@ -158,7 +158,8 @@ class DumpStream:
 
     def _packet(self) -> tuple[int, bytes] | None:
         """Return the next packet, with its continuations: its first byte, and the rest; None if it is not whole yet.
-        Raises ConnectionLost, and ArchiveError for one that is larger than the event in it says, or may be."""
+        Raises ConnectionLost; ArchiveError for a packet that is larger than its event's header says, or than any event
+        can be."""
         at, number, parts = self._at, self._number, list[tuple[int, int]]()
         length, size, most = _LARGEST_PART, 0, self._most_of_packet()
         while length == _LARGEST_PART:
@@ -185,8 +186,8 @@ class DumpStream:
         return status, packet
 
     def _most_of_packet(self) -> int:
-        """The bytes that the next packet has at most, by the header of its event. Raises ArchiveError for an event that
-        is larger than any can be: its end is not awaited."""
+        """Return the most bytes that the next packet can have, by the header of its event. Raises ArchiveError for an
+        event that is larger than any event can be, without waiting for its end."""
         if len(self._pending) < self._at + _PACKET.size:
             return _LARGEST_PART
         *_, status, _, _, _, size, _, _ = _PACKET.unpack_from(self._pending, self._at)
@@ -222,8 +223,8 @@ class DumpStream:
             self._keep(event, end, has_checksum)
 
     def _begin(self, event: bytes, is_real: bool) -> None:
-        """A format description, which a server sends without the mark of a file that is open. One that is sent before
-        events from within a file is not the file's own."""
+        """Take a format description, which a server sends without the flag of a file in use. If events from within a
+        file follow it, it is not the file's own."""
         try:
             description = parse_format_description(event)
         except ArchiveError as error:

@@ -64,7 +64,7 @@ class GrowingFile:
         return os.path.basename(self.path)
 
     def append(self, data: bytes) -> None:
-        """Write whole events. Errors: OSError; then a part may be there, which `whole_part` finds."""
+        """Write whole events. Errors: OSError; a part of them may be in the file then, which `whole_part` detects."""
         rest = memoryview(data)
         while rest:
             written = os.write(self._handle, rest)
@@ -74,25 +74,26 @@ class GrowingFile:
         self.sync_if_due()
 
     def sync_if_due(self) -> None:
-        """Wait until all is on the disk, if the last time was a while ago."""
+        """Sync, unless the last sync was less than _SYNC_SECONDS ago."""
         if time.monotonic() - self._synced > _SYNC_SECONDS:
             self.sync()
 
     def sync(self) -> None:
-        """Wait until all is on the disk."""
+        """Wait until everything written is on the disk."""
         if self._is_dirty:
             os.fsync(self._handle)
         self._synced, self._is_dirty = time.monotonic(), False
 
     def close(self) -> None:
-        """Sync, and write no more."""
+        """Sync, and close the file."""
         self.sync()
         os.close(self._handle)
 
 
 def whole_part(path: str) -> int:
-    """The end of the last event up to which a file is whole: lengths fit, checksums are good, and positions follow, but
-    for those that are 0, as within groups of MariaDB 11.8. 0 where not even the format description is whole."""
+    """Return the end of the last event up to which a file is whole: lengths fit, checksums match, and positions follow
+    each other, except those that are 0, as within groups of MariaDB 11.8. Return 0 if not even the format description
+    is whole."""
     with open(path, "rb") as file:
         if os.fstat(file.fileno()).st_size < len(MAGIC) + HEADER_LENGTH:
             return 0
@@ -102,8 +103,8 @@ def whole_part(path: str) -> int:
 
 
 def head_of(path: str) -> bytes:
-    """The first two events of a file, or its only one: when it was begun, by which server, after which transactions.
-    The format description is as if the file had been closed."""
+    """Return the first two events of a file, or its only one. They say when and by which server the file was begun, and
+    which transactions precede it. The format description is the one of a closed file."""
     with open(path, "rb") as file:
         file.seek(len(MAGIC))
         events: list[bytes] = []
@@ -115,8 +116,8 @@ def head_of(path: str) -> bytes:
 
 
 def says_that_it_ends(path: str, following: str) -> bool:
-    """True if a file's last event says that this file follows, or that the server was stopped; a server that crashed
-    did not write one."""
+    """Return True if a file's last event says that this file follows, or that the server was stopped. A server that
+    crashed did not write such an event."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         for kind, length in ((EventType.ROTATE, HEADER_LENGTH + 8 + len(following)), (EventType.STOP, HEADER_LENGTH)):

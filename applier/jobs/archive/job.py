@@ -32,20 +32,21 @@ from applier.jobs.telemetry.run import telemetry
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _MOST_LOSSES = 8
-"""Connections in a row that bring nothing new, after which a run that does not wait for more gives up: a minute."""
+"""The number of connections in a row without anything new after which a run that does not wait for more gives up: about
+a minute."""
 IDLE_HEARTBEATS = 12
-"""In a row, after which the last file is compared with the server's again: one that was reset does not say so, and
-sends nothing of its new log. About a minute."""
+"""The number of heartbeats in a row after which the last file is compared with the server's again: about a minute. A
+server whose log was reset does not say so, and sends no event of its new log."""
 _LARGEST_POSITION = 0xFFFFFFFF
 """The limit of COM_BINLOG_DUMP; the existing part of a larger file is received again and skipped."""
 
 
 @dataclass(frozen=True)
 class ArchiveOptions:
-    """What to copy, and where to. `gtids` or `start` say where an output without files begins: at the file with the
-    first transaction that is not in a set, or at this file; else at the oldest one. If `waits`, the job continues at
-    the end of the log, until `stopped`. `access` says who may read the output. `metrics` are files (figures.py),
-    `lineage` a URL or a file."""
+    """The server to copy from, and the output. An output without files begins at the file with the first transaction
+    that is not in `gtids`, or at the file `start`; without either, at the oldest file. If `waits`, the job waits at the
+    end of the log for more events, until `stopped`. `access` says who may read the output. `metrics` are files
+    (figures.py), `lineage` a URL or a file."""
 
     address: ServerAddress
     output: str
@@ -66,9 +67,9 @@ def delay_after(losses: int) -> float:
 
 
 def archive(options: ArchiveOptions, progress: Progress, stopped: Callable[[], bool]) -> Archived:
-    """Copy until `stopped`, or to the end of the log. Raises UsageError and ArchiveError for errors that another try
-    would not change, and for a server that cannot be reached the first time, if the output is empty or nothing is
-    waited for."""
+    """Copy until `stopped`, or to the end of the log. Raises UsageError and ArchiveError for errors that another
+    attempt would not change, and if the first attempt cannot reach the server and the output is empty or the job does
+    not wait."""
     if options.start is not None:
         check_file_name(options.start)
     with (telemetry("archive", (_log_of(options.address),), options.output, options.metrics, options.lineage) as run,
@@ -119,7 +120,7 @@ class _Archiving:
                         break
                     losses += 1
                     if not is_known:
-                        raise UsageError(str(lost), hint="is the server there, and the address right?") from None
+                        raise UsageError(str(lost), hint="is the server running, and is the address right?") from None
                     if losses >= _MOST_LOSSES and not self._options.waits:
                         raise ArchiveError(f"the connection to {self._source} was lost {losses} times without "
                                            f"anything new: {lost}",
@@ -214,20 +215,22 @@ class _Archiving:
                     if self._file is not None:
                         self._file.sync()
                     if silent >= SILENT_SECONDS:
-                        raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
+                        raise ConnectionLost(f"the server sent nothing for {SILENT_SECONDS} seconds")
 
     def _check_that_it_ends(self, following: str) -> None:
-        """Raise ConnectionLost where the server begins another file, and the one that is written does not say so: after
-        a crash, or because the log was reset, which shows when this file is compared with the server's again."""
+        """Raise ConnectionLost if the server begins another file although the last event of the current one does not
+        say so: the server crashed, or its log was reset. The next connection compares this file with the server's,
+        which tells the two apart."""
         if self._file is None or self._last == self._compared:
             return
         self._file.sync()
         if not says_that_it_ends(self._file.path, following):
-            raise ConnectionLost(f"the server begins {following}, and {self._file.name} does not say so")
+            raise ConnectionLost(f"the server begins {following}, but {self._file.name} does not end with a rotation")
 
     def _after_crash(self, name: str, torn: TornFile) -> DumpStream:
-        """The files after one that a crash of the server has cut within an event, which is in no transaction. Raises
-        ArchiveError where no start of the server came after it, so that it may be damaged; ConnectionLost."""
+        """Request the log from the file after one that a crash of the server truncated within an event, which is in no
+        transaction. Raises ArchiveError if the server did not start anew after it, as the file may be damaged then;
+        ConnectionLost."""
         following = self._source.begun_at_start_after(name)
         if following is None:
             raise torn.error
@@ -269,7 +272,7 @@ class _Archiving:
                                hint="was the server's log reset? choose another --output") from None
 
     def _complete_file(self) -> None:
-        """Close the file that is written, as the server begins another one."""
+        """Close the current file, as the server begins another one."""
         if self._passed_over:
             raise ArchiveError("the server's file is shorter than the one in the output", file=self._last[0],
                                hint="the server has lost the end of its log: choose another --output")

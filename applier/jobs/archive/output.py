@@ -1,5 +1,5 @@
-"""The output of an archive: a folder of this machine, in which files grow under their own names, or an object store,
-which gets whole files, and the last one when archiving ends.
+"""The output of `archive`: a local folder, in which files grow under their own names, or an object store, which gets
+files when they are complete, and the last one when archiving ends.
 
 `_source.json` names its server. Only one run at a time writes to a folder (flock); object stores have no locks.
 """
@@ -74,9 +74,8 @@ class Output:
             os.chmod(self._path, self._access.directory)
 
     def last_file(self) -> str | None:
-        """The path, on this machine, of the file with the highest number; None where there is none. One that only a
-        store has is fetched, since it may have been the last one of a run. Raises UsageError for files of several
-        logs."""
+        """Return the local path of the file with the highest number; None if there is no file. A file that is only on a
+        store is fetched first, since a run may have ended within it. Raises UsageError for files of several logs."""
         infos = self._filesystem.get_file_info(fs.FileSelector(self._path, allow_not_found=True))
         names = []
         for name in {info.base_name for info in infos if info.type == fs.FileType.File} | set(os.listdir(self.folder)):
@@ -97,18 +96,18 @@ class Output:
         return path
 
     def path_of(self, name: str) -> str:
-        """Where a file grows."""
+        """Return the local path at which a file grows."""
         return os.path.join(self.folder, name)
 
     def remove(self, path: str) -> None:
-        """Remove a file of the archive in which nothing is whole."""
+        """Remove a file of the archive that contains no whole event."""
         os.remove(path)
         far = f"{self._path}/{os.path.basename(path)}"
         if self._is_far and self._filesystem.get_file_info(far).type == fs.FileType.File:
             self._filesystem.delete_file(far)
 
     def keep(self, path: str, *, grows: bool) -> None:
-        """Have a file, which is closed, in the archive; it `grows` if it is not complete, and continues in `folder`."""
+        """Put a closed file into the archive. `grows`: the file is not complete, and continues in `folder`."""
         if not self._is_far:
             return
         try:
@@ -123,7 +122,7 @@ class Output:
             os.remove(path)
 
     def check_source(self, server_uuid: str) -> None:
-        """Raise UsageError where the archive is of another server."""
+        """Raise UsageError if the archive is of another server."""
         known = self._known_source()
         if known and known != server_uuid:
             raise UsageError(f"the archive belongs to server {known}, and this one is "
@@ -132,7 +131,7 @@ class Output:
                              hint="give the archive's own server, or another --output")
 
     def note_source(self, server_uuid: str) -> None:
-        """Note which server the archive is of, once its files have shown it. MariaDB's servers have no such name."""
+        """Record which server the archive is of, once its files have shown it. MariaDB servers have no UUID."""
         path = f"{self._path}/{SOURCE}"
         if server_uuid and not self._known_source():
             with self._filesystem.open_output_stream(path) as stream:
@@ -150,7 +149,7 @@ class Output:
 
 
 def _uuid_in(content: bytes) -> str:
-    """The server_uuid that a file has; "" where a kill cut it off."""
+    """Return the server_uuid in this content of a file; "" if a kill truncated it."""
     with suppress(ValueError):
         known = json.loads(content)
         if isinstance(known, dict):

@@ -25,7 +25,8 @@ from applier.jobs.server.session import Row, ServerSession, only_text, text
 
 
 def encoded(gtids: GtidSet) -> bytes:
-    """The set's intervals; in the form with tags, which only servers from 8.3 on read, where it has any."""
+    """Encode the intervals of a set. If it has tags, the form with tags is used, which only servers from 8.3 on read.
+    """
     is_tagged = any(":" in source for source in gtids.intervals)
     count = len(gtids.intervals)
     parts = [bytes((1,)) + count.to_bytes(6, "little") + bytes((1,)) if is_tagged else count.to_bytes(8, "little")]
@@ -42,14 +43,14 @@ def encoded(gtids: GtidSet) -> bytes:
 FIRST = 4
 """The position of a file's first event."""
 WAIT_SECONDS = 0.5
-"""After which a wait for events returns, so that people can end it."""
+"""The seconds after which a wait for events returns, so that the user can end it."""
 _ANSWER_SECONDS = 30
 """The seconds after which a server that does not answer is treated as lost."""
 _HEARTBEAT_SECONDS = 5
 _MOST_HEARTBEATS = 6
 """The most heartbeats in a row from a server that has events to send, or was asked not to wait for any."""
 SILENT_SECONDS = 6 * _HEARTBEAT_SECONDS
-"""After which a server that sends not even heartbeats is treated as lost."""
+"""The seconds after which a server that does not even send heartbeats is treated as lost."""
 _MOST_SECONDS = 600
 """The seconds after which a server that sends no whole event of a new file is treated as lost."""
 _DUMP, _DUMP_GTID = 0x12, 0x1E
@@ -64,7 +65,7 @@ _UUID = re.compile(r"[0-9A-Fa-f-]{36}")
 
 
 class TornFile(Exception):
-    """The server's file ends within an event, and `error` says so: it was left so by a crash, or is damaged."""
+    """The server's file ends within an event, after a crash or because of damage; `error` says so."""
 
     def __init__(self, error: ArchiveError) -> None:
         super().__init__(str(error))
@@ -72,8 +73,8 @@ class TornFile(Exception):
 
 
 class Source:
-    """The server whose log is copied. Each query has its own connection, since a dump ends with its own. Waiting for
-    the server ends with ConnectionLost when `stopped`."""
+    """The server whose log is copied. Each query has its own connection, since a dump ends with its connection. Waiting
+    for the server ends with ConnectionLost when `stopped`."""
 
     def __init__(self, address: ServerAddress, *, waits: bool, stopped: Callable[[], bool]) -> None:
         self._address, self._waits, self._stopped = address, waits, stopped
@@ -86,7 +87,8 @@ class Source:
         return str(self._address)
 
     def connect(self) -> None:
-        """Connect, and send a replica's settings. Raises ConnectionLost, or UsageError if another try is in vain."""
+        """Connect, and send a replica's settings. Raises ConnectionLost, or UsageError if another attempt would fail in
+        the same way."""
         self.close()
         with _lost_or_refused():
             self._session = session = ServerSession(
@@ -112,12 +114,12 @@ class Source:
             self._session = None
 
     def first_file(self) -> str:
-        """The oldest file that the server has. Raises UsageError where it has no log."""
+        """Return the name of the server's oldest file. Raises UsageError if the server has no log."""
         self.connect()
         return self._files()[0]
 
     def _files(self) -> list[str]:
-        """The files that the server has, the oldest one first; one at least."""
+        """Return the names of the server's files, the oldest one first; there is at least one."""
         with _lost_or_refused():
             return self._connected().ask("SHOW BINARY LOGS", range(2, 4), _file_names)
 
@@ -148,12 +150,12 @@ class Source:
                 return found.name
 
     def dump(self, name: str, position: int) -> DumpStream:
-        """A file's events from a position on, and those of all files after it. Raises ConnectionLost."""
+        """Request a file's events from a position on, and those of all files after it. Raises ConnectionLost."""
         self.connect()
         return self._dump(name, position)
 
     def head(self, name: str, size: int) -> bytes:
-        """The first bytes of a file, from its first event on. Raises as `next` does."""
+        """Return the first `size` bytes of a file, from its first event on. Raises as `next` does."""
         stream, data = self.dump(name, FIRST), b""
         while len(data) < size:
             match self.next(stream):
@@ -167,8 +169,8 @@ class Source:
         return data[:size]
 
     def begun_at_start_after(self, name: str) -> str | None:
-        """The file that the server began after this one when it was started, None if it began none or continued with
-        it. Raises as `next` does."""
+        """Return the file after this one if the server began it when it was started; None if there is no such file, or
+        the server rotated to it. Raises as `next` does."""
         self.connect()
         names = self._files()
         following = names[names.index(name) + 1:] if name in names else []
@@ -181,23 +183,23 @@ class Source:
         return stream.name if parse_format_description(found.data).created else None
 
     def next(self, stream: DumpStream) -> Any:
-        """Wait for the result of `DumpStream.next`. Raises ConnectionLost, also for a server that is silent or sends no
+        """Wait for the result of `DumpStream.next`. Raises ConnectionLost, also if the server is silent or sends no
         whole event for minutes; ArchiveError."""
         waited, until = 0.0, time.monotonic() + _MOST_SECONDS
         while (found := self.poll(stream)) is None:
             if stream.receive():
                 waited = 0.0
             elif (waited := waited + WAIT_SECONDS) >= SILENT_SECONDS:
-                raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
+                raise ConnectionLost(f"the server sent nothing for {SILENT_SECONDS} seconds")
             self.check_heartbeats(stream)
             if self._stopped():
-                raise ConnectionLost("it was asked to end")
+                raise ConnectionLost("the run was asked to end")
             if time.monotonic() > until:
-                raise ConnectionLost(f"no whole event came for {_MOST_SECONDS} seconds")
+                raise ConnectionLost(f"the server sent no whole event for {_MOST_SECONDS} seconds")
         return found
 
     def check_heartbeats(self, stream: DumpStream) -> None:
-        """Raise ConnectionLost where the server waits, and should not."""
+        """Raise ConnectionLost if the server waits although it has more events, or was asked not to wait."""
         if stream.heartbeats > _MOST_HEARTBEATS:
             raise ConnectionLost("the server sends heartbeats, and no events")
 
@@ -236,7 +238,7 @@ class Source:
 
 @contextmanager
 def _lost_or_refused() -> Iterator[None]:
-    """Make a ConnectionLost of those errors after which another connection may succeed."""
+    """Convert the errors after which another connection may succeed to ConnectionLost."""
     try:
         yield
     except UsageError as error:
@@ -259,22 +261,23 @@ def _file_names(rows: Sequence[Row]) -> list[str]:
 
 
 _TORN = "binlog truncated in the middle of event"
-"""Of error 1236. MariaDB leaves a file so that a crash has cut within an event; MySQL cuts it when it starts."""
-_PURGED = ("the server has purged what comes next (PURGE BINARY LOGS, binlog_expire_logs_seconds), or its log was "
-           "reset: copy the missing files from a backup into the output, or begin with another --output, to which the "
-           "oldest file comes that the server has; a replay of it needs a base from there or later")
+"""A text of error 1236. A crash may end a file within an event: MySQL removes the incomplete event at its next start,
+MariaDB does not."""
+_PURGED = ("the server has purged the next events (PURGE BINARY LOGS, binlog_expire_logs_seconds), or its log was "
+           "reset: copy the missing files from a backup into the output; or choose another --output, which then begins "
+           "with the server's oldest file, and whose replay needs a base from there or later")
 _GAPS = {
     "purged": _PURGED,
     "could not find": _PURGED,
     "not in the master's binlog": _PURGED,
     "> file size": "the server has lost the end of its log, in a crash with sync_binlog other than 1: the output has "
-                   "transactions that the server has not; choose another --output",
+                   "transactions that the server no longer has; choose another --output",
     "impossible position": "the server has lost the end of its log, in a crash with sync_binlog other than 1: the "
-                           "output has transactions that the server has not; choose another --output",
+                           "output has transactions that the server no longer has; choose another --output",
 }
 """Hints, by the servers' texts of error 1236."""
 _HINTS: dict[object, str] = {
-    None: "the user has to have REPLICATION SLAVE, and REPLICATION CLIENT (MariaDB: BINLOG MONITOR)",
+    None: "the user needs the privileges REPLICATION SLAVE and REPLICATION CLIENT (MariaDB: BINLOG MONITOR)",
     1045: PASSWORD_HINT,  # ER_ACCESS_DENIED_ERROR
     1381: "switch the binlog on (log_bin); a replica logs with log_replica_updates",  # ER_NO_BINARY_LOGGING
 }

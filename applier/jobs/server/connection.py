@@ -33,7 +33,7 @@ as far as the operating system has these options."""
 _OLDEST_PYMYSQL = (1, 2, 1)
 """The first whose plugins see every packet of a login, and that never falls back from TLS that is required."""
 _NO_CONNECTION = 2003  # CR_CONN_HOST_ERROR
-_NO_CONNECTION_HINT = "is the server there, and the address right?"
+_NO_CONNECTION_HINT = "is the server running, and is the address right?"
 _NO_SOCKET_HINT = f"{_NO_CONNECTION_HINT} localhost means a Unix socket, 127.0.0.1 means TCP"
 
 

@@ -20,8 +20,8 @@ REPLACE = "take it from a backup, or replay or import the snapshot again"
 
 
 def check_listed(uri: str, lists: Iterable[FileColumns]) -> None:
-    """Raise SnapshotError where a file of the snapshot at a path or uri is missing, or has another size than the
-    manifest says. Folders are listed, once each, and no file is opened."""
+    """Raise SnapshotError if a file of the snapshot at a path or URI is missing, or does not have its size in the
+    manifest. Each folder is listed once, and no file is opened."""
     filesystem, root = location.resolve(uri)
     lists = list(lists)
     folders = sorted({path.rpartition("/")[0] for columns in lists for path in columns.paths})
@@ -40,14 +40,14 @@ def check_listed(uri: str, lists: Iterable[FileColumns]) -> None:
 
 
 def sizes_below(filesystem: FileSystem, folder: str, *, recursive: bool) -> dict[str, int]:
-    """The sizes of files in a folder by their paths; of none if it is not there. Errors: OSError."""
+    """Return the sizes of the files in a folder, by path; nothing if the folder does not exist. Errors: OSError."""
     infos = filesystem.get_file_info(FileSelector(folder, allow_not_found=True, recursive=recursive))
     return {info.path: info.size for info in infos if info.type == FileType.File}
 
 
 def check_sizes(found: dict[str, int], columns: FileColumns, root: str) -> None:
-    """Raise SnapshotError where a file below `root` is not among those found, or has another size than the manifest
-    says."""
+    """Raise SnapshotError if a file below `root` is not among those found, or does not have its size in the manifest.
+    """
     paths = [f"{root}/{path}" for path in columns.paths]
     sizes = list(map(found.get, paths))
     if sizes == columns.bytes:
@@ -59,8 +59,8 @@ def check_sizes(found: dict[str, int], columns: FileColumns, root: str) -> None:
 
 
 def check_footers(uri: str, lists: Iterable[FileColumns]) -> None:
-    """Raise SnapshotError where a file of the snapshot at a path or uri is missing, or has another size or number of
-    rows than the manifest says; footers are read, and no rows."""
+    """Raise SnapshotError if a file of the snapshot at a path or URI is missing, or does not have its size and number
+    of rows in the manifest. Only footers are read, no rows."""
     filesystem, root = location.resolve(uri)
 
     def check(file: FileEntry) -> None:
@@ -75,7 +75,7 @@ def check_footers(uri: str, lists: Iterable[FileColumns]) -> None:
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Errors of reading a file of a snapshot as SnapshotError."""
+    """Convert errors of reading a file of a snapshot to SnapshotError."""
     try:
         yield
     except FileNotFoundError as error:
@@ -86,7 +86,7 @@ def reading(path: str) -> Iterator[None]:
         why = reason(error) if isinstance(error, OSError) else str(error)
         if is_forbidden(error):
             raise SnapshotError(f"not allowed to read a file of the snapshot: {why}", file=path,
-                                hint="use credentials that may read it; nothing is known of its bytes") from error
+                                hint="use credentials that may read it; its contents were not checked") from error
         if DAMAGED_PAGE in why:
             raise SnapshotError("a file of the snapshot is damaged: a page does not match its checksum", file=path,
                                 hint=REPLACE) from error
@@ -94,20 +94,20 @@ def reading(path: str) -> Iterator[None]:
 
 
 def check_size(size: int, stated: int, path: str) -> None:
-    """Raise SnapshotError where a file has another size than the manifest says."""
+    """Raise SnapshotError if a file does not have the size that the manifest states."""
     if size != stated:
         raise SnapshotError(f"a file of the snapshot has {size} bytes, but its manifest says {stated}", file=path)
 
 
 def check_rows(metadata: pq.FileMetaData, file: FileEntry, path: str) -> None:
-    """Raise SnapshotError if a file has another number of rows than the manifest says."""
+    """Raise SnapshotError if a file does not have the number of rows that the manifest states."""
     if metadata.num_rows != file.stored_rows:
         raise SnapshotError(f"a file of the snapshot has {metadata.num_rows} rows, but its manifest says "
                             f"{file.stored_rows}", file=path)
 
 
 def check_columns(found: pa.Schema, schema: pa.Schema, path: str) -> None:
-    """Raise SnapshotError if a file has other columns than its table's schema."""
+    """Raise SnapshotError if the columns of a file are not those of its table's schema."""
     if not is_stored_as(found, schema):
         raise SnapshotError(f"a file of the snapshot has other columns than its table: {found.to_string()}",
                             file=path, hint="the manifest's definition and the file do not belong together")

@@ -1,7 +1,7 @@
-"""Digests of files, made as their bytes are written: against accidents and careless edits, not against forgery.
+"""Digests of files, computed while their bytes are written. They detect accidents and careless edits, not forgery.
 
 A digest is a text: the name of its hash, a colon and the hash in hexadecimal. The hash is XXH64, as `xxhsum -H1` prints
-it: hashes of the standard library take a tenth of what compressing a file takes, this one a hundredth.
+it: hashes of the standard library take a tenth of the time of compressing a file, this one a hundredth.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HASH = "xxh64"
 
 
 class Digest:
-    """The digest of bytes that arrive in parts."""
+    """Computes the digest of bytes that arrive in parts."""
 
     def __init__(self) -> None:
         self._state = np.zeros((), digest_kernel.STATE)
@@ -27,7 +27,7 @@ class Digest:
         digest_kernel.begin(self._at)
 
     def update(self, data: Any) -> None:
-        """Add the next bytes: anything that has a buffer."""
+        """Add the next bytes, any object with the buffer protocol."""
         view = np.frombuffer(data, np.uint8)
         digest_kernel.absorb(self._at, address_of(view), len(view))
 
@@ -36,7 +36,7 @@ class Digest:
 
 
 def digest_of(data: Any) -> str:
-    """The digest of a whole buffer."""
+    """Return the digest of a whole buffer."""
     made = Digest()
     made.update(data)
     return str(made)
@@ -79,25 +79,26 @@ class HashedSink:
         return str(self._digest)
 
     def end_part(self) -> tuple[int, int, str]:
-        """The part that was written since the last one ended: where it begins and ends, and its digest."""
+        """End a part: return where the bytes written since the end of the last part begin and end, and their digest."""
         ended = self._part_start, self._size, str(self._part)
         self._part, self._part_start = Digest(), self._size
         return ended
 
 
 def check_digest(data: Any, digest: str | None, path: str) -> None:
-    """Raise SnapshotError where a file's bytes have another digest than its manifest says."""
+    """Raise SnapshotError if a file's bytes do not have the digest in its manifest."""
     if can_check(digest):
         compare_digest(digest_of(data), digest, path)
 
 
 def can_check(digest: str | None) -> bool:
-    """True if there is a digest by a known hash: older programs wrote none, newer ones may use another hash."""
+    """Return True if there is a digest, made with a known hash: older versions wrote no digests, newer ones may use
+    another hash."""
     return digest is not None and digest.startswith(f"{HASH}:")
 
 
 def compare_digest(found: str, digest: str | None, path: str) -> None:
-    """Raise SnapshotError if the digest found differs from the manifest's, if the manifest's can be compared."""
+    """Raise SnapshotError if a file's digest is not the manifest's, provided that the manifest's can be compared."""
     if can_check(digest) and found != digest:
         raise SnapshotError(f"a file of the snapshot was changed: its digest is {found}, but its manifest says "
                             f"{digest}",

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""XXH64 (seed 0) of bytes that come a part at a time, for one pass over bytes that are written or read anyway.
+"""XXH64 (seed 0) of bytes that arrive in parts, computed while they are written or read anyway.
 
 Source: Collet, "XXH64 algorithm description" (xxHash, doc/xxhash_spec.md).
 """
@@ -10,10 +10,10 @@ from keysearch.memory import copy_bytes, inline, kernel, load_u8, load_u32, load
 from keysearch.records import offset, struct
 
 STRIPE = 32
-"""Bytes that are taken at a time, eight for each of four lanes."""
+"""The number of bytes that are processed at a time, eight for each of four lanes."""
 STATE, _state_at, _ = struct("digest", a=np.uint64, b=np.uint64, c=np.uint64, d=np.uint64, total=np.int64,
                              held=np.int64, tail=(np.uint8, (STRIPE,)))
-"""Four lanes, the number of all bytes, that of the bytes held back, and these: less than a stripe."""
+"""Four lanes, the number of all bytes, and the bytes held back, fewer than a stripe, with their number."""
 _TAIL = offset(STATE, "tail")
 
 _P1, _P2, _P3, _P4, _P5 = (np.uint64(number) for number in (
@@ -37,7 +37,7 @@ def _merged(hash_, lane):
 
 @inline
 def _absorb_stripes(state, at, end):
-    """Whole stripes of [at, end); where the rest begins."""
+    """Process the whole stripes of [at, end). Returns where the rest begins."""
     a, b, c, d = state.a, state.b, state.c, state.d
     while STRIPE <= end - at:
         a, b = _round(a, load_u64(at)), _round(b, load_u64(at + 8))
@@ -49,7 +49,7 @@ def _absorb_stripes(state, at, end):
 
 @kernel
 def begin(address):
-    """Make the STATE at an address that of no bytes."""
+    """Initialize the STATE at an address."""
     state = _state_at(address)
     state.a, state.b, state.c, state.d = _P1 + _P2, _P2, np.uint64(0), np.uint64(0) - _P1
     state.total, state.held = 0, 0
@@ -57,7 +57,7 @@ def begin(address):
 
 @kernel
 def absorb(state_address, address, length):
-    """The next `length` bytes, which are at an address."""
+    """Process the next `length` bytes, at an address."""
     state, tail = _state_at(state_address), state_address + _TAIL
     at, end, held = address, address + length, state.held
     state.total += length
@@ -78,7 +78,7 @@ def absorb(state_address, address, length):
 
 @kernel
 def result(address):
-    """The hash of all bytes so far."""
+    """Return the hash of all bytes so far."""
     state = _state_at(address)
     if state.total < STRIPE:
         hash_ = _P5

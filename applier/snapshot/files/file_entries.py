@@ -1,7 +1,7 @@
 """A manifest's entries for files: path, rows, bytes, range of keys, and digest.
 
-A single file is a FileEntry. Questions about many files together, up to a hundred thousand, are answered by
-FileColumns: the same fields, one list each.
+A single file is a FileEntry. Many files together, up to a hundred thousand, are FileColumns: the same fields, one list
+each.
 
 In a lake that merges on read (applier.snapshot.lake.merged_rows) a file stands for a range of keys, from its first key
 to before the next file's. `rows`, `min_key` and `max_key` are those of the range then, and Overlay describes its rows.
@@ -27,8 +27,8 @@ Digest = Annotated[str, lambda digest: "" if _are_digests([digest]) else "is no 
 
 @dataclass(frozen=True)
 class Footer:
-    """The end of a file, after its row groups: how many bytes, and their digest. It says where the row groups are and
-    what their digests are (applier.snapshot.files.row_groups), so that some of them can be read by themselves."""
+    """The end of a file, after its row groups: its number of bytes, and their digest. It contains the positions and
+    digests of the row groups (applier.snapshot.files.row_groups), so that single row groups can be read."""
 
     bytes: Count
     digest: Digest
@@ -36,8 +36,8 @@ class Footer:
 
 @dataclass(frozen=True)
 class Changed:
-    """The effect of changes on a file's range: the file has `stored_rows`, dead ones among them; `row_file_rows` of the
-    range's rows are in row files; `version` of the lake is the last that changed the range."""
+    """The effect of changes on a file's range: `stored_rows` rows are in the file, dead ones included; `row_file_rows`
+    rows of the range are in row files; `version` is the last version of the lake that changed the range."""
 
     stored_rows: Count
     row_file_rows: Count
@@ -46,8 +46,8 @@ class Changed:
 
 @dataclass(frozen=True)
 class Layer:
-    """The files that are merged with the files of a table: row files, each sorted by the table's key and from anywhere
-    in it, and files of positions, which name the dead rows of files and row files."""
+    """The files that are merged with the files of a table: row files, each sorted by the table's key, with rows from
+    anywhere in the table; and files of positions, which name the dead rows of files and row files."""
 
     key: tuple[str, ...]
     key_kind: KeyKind
@@ -58,8 +58,8 @@ class Layer:
 
 @dataclass(frozen=True)
 class Overlay:
-    """The layer over a file, and which rows of the row files belong to it: those with keys from `low` to before `high`
-    (None: no bound)."""
+    """The layer over a file, and the range of keys whose rows in row files belong to the file: from `low` to before
+    `high` (None: no bound)."""
 
     layer: Layer
     low: KeyValue | None
@@ -68,9 +68,9 @@ class Overlay:
 
 @dataclass(frozen=True)
 class FileEntry:
-    """One Parquet file: `path` relative to the snapshot with "/", `bytes` its size, keys None where the table has
-    none, `digest` of all its bytes, None where an older program wrote it. `footer` and `changed` are of lakes that
-    merge on read, and None elsewhere; the entry of a file with `changed` is a MergedFile."""
+    """One Parquet file: `path` relative to the snapshot with "/", `bytes` its size, keys None if the table has none,
+    `digest` that of all its bytes, None if an older version wrote it. `footer` and `changed` exist only in lakes that
+    merge on read; the entry of a file with `changed` is a MergedFile."""
 
     path: FilePath
     rows: Count
@@ -88,16 +88,17 @@ class FileEntry:
 
     @property
     def stem(self) -> str:
-        """Its name without the end, by which positions name it: it is the same wherever the file is carried to."""
+        """Its name without the extension, by which positions name it: it stays the same wherever the file is carried
+        over."""
         return self.name.rpartition(".")[0]
 
     @property
     def stored_rows(self) -> int:
-        """How many rows the file itself has."""
+        """The number of rows in the file itself."""
         return self.rows if self.changed is None else self.changed.stored_rows
 
     def to_json(self) -> dict[str, Any]:
-        """As a manifest has it: keys of bytes in hexadecimal."""
+        """Return the entry as a manifest has it: keys of bytes are in hexadecimal."""
         entry = {"path": self.path, "rows": self.rows, "bytes": self.bytes, "min_key": _key_to_json(self.min_key),
                  "max_key": _key_to_json(self.max_key)}
         more = {"digest": self.digest, "footer": self.footer, "changed": self.changed}
@@ -122,7 +123,7 @@ class OtherFile:
 
 @dataclass(frozen=True)
 class FileColumns:
-    """The fields of many entries, in their order: the n-th file has the n-th value of each list."""
+    """The fields of many entries: the n-th file has the n-th value of each list."""
 
     paths: list[str]
     rows: list[int]
@@ -136,7 +137,7 @@ class FileColumns:
 
     @classmethod
     def of(cls, files: Sequence[FileEntry]) -> FileColumns:
-        """The columns of these entries."""
+        """Return the columns of these entries."""
         return cls([file.path for file in files], [file.rows for file in files], [file.bytes for file in files],
                    [file.min_key for file in files], [file.max_key for file in files], [file.digest for file in files],
                    [file.footer for file in files], [file.changed for file in files],
@@ -155,13 +156,13 @@ class FileColumns:
                 for entry, overlay in zip(entries, self.overlays, strict=True))
 
     def under(self, layer: Layer) -> FileColumns:
-        """The same files, those that changes have reached with this layer over them."""
+        """Return the same files, with this layer over those that have changes."""
         lows: list[KeyValue | None] = [None, *self.min_keys[1:], None]
         return replace(self, overlays=[None if changed is None else Overlay(layer, low, high) for changed, low, high
                                        in zip(self.changed, lows, lows[1:], strict=False)])
 
     def check_fields(self) -> None:
-        """Raise Mismatch where an entry has a field that a manifest's JSON must not have; its path leads to it."""
+        """Raise Mismatch for a field of an entry that a manifest's JSON must not have; its path names the field."""
         if not self.paths or (min(self.rows) >= 0 and min(self.bytes) >= 0 and _are_digests(self.digests)
                               and location.is_plain_inside("/".join(self.paths))):
             return
@@ -172,19 +173,19 @@ class FileColumns:
                 raise error.within(f"[{number}]") from None
 
     def has_keys_of(self, kind: type | None) -> bool:
-        """Return whether all keys that there are have this type."""
+        """Return whether all existing keys have this type."""
         return {*map(type, self.min_keys), *map(type, self.max_keys)} <= {kind, type(None)}
 
     def name_twice(self) -> str:
-        """A name that two files have in their folders; "" if there is none."""
+        """Return a name that two files have in their folders; "" if there is none."""
         names = [path.rpartition("/")[2] for path in self.paths]
         if len(set(names)) == len(names):
             return ""
         return next(name for name, count in Counter(names).items() if count > 1)
 
     def out_of_order(self) -> str:
-        """The path of the first file with rows whose key range is missing, or does not come after the one before it; ""
-        if there is none."""
+        """Return the path of the first file with rows whose key range is missing, or does not come after the previous
+        one; "" if there is none."""
         ranges: Iterator[tuple[str, Any, Any]] = zip(self.paths, self.min_keys, self.max_keys, strict=True)
         last: Any = None
         for path, low, high in compress(ranges, self.rows):

@@ -8,8 +8,8 @@ and zstd at its fastest regular level (`python -m benchmarks`). Columns are enco
     decimal(p <= 18)                  PLAIN, as INT32 or INT64
     all others                        PLAIN
 
-Only the columns of the key have statistics, bloom filters and bounds of pages: a file is sorted by them, so readers can
-skip by nothing else.
+Only the columns of the key have statistics, bloom filters and bounds of pages: a file is sorted by them, so only by
+them can readers skip rows.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ import pyarrow.parquet as pq
 from applier.snapshot import AS_DECIMAL, FILE_BYTES
 
 ROW_GROUP_BYTES = 64 << 20
-"""The default, in bytes of Arrow data."""
+"""The default size of a row group, in bytes of Arrow data."""
 MERGED_GROUP_BYTES = 1 << 20
-"""The same where files are merged when they are read: a round reads each row group that has a row which it changes."""
+"""The default in a lake that merges on read: a round reads every row group that contains a changed row."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,10 @@ class FileSettings:
     """The settings of a snapshot's new files.
 
     A file that has reached `file_bytes` on disk is followed by another one, unless only few rows are left.
-    `unsigned_bigint` is the type of such columns. `row_group_bytes` is about how many bytes of Arrow data a row group
-    has; None: one of the constants above. `compression` is one of COMPRESSIONS. With `page_index`, a file
-    has an index of its pages, with `bloom_filters` a bloom filter for each row group and column of the key.
+    `unsigned_bigint` is the type of such columns. `row_group_bytes` is the approximate size of a row group in bytes of
+    Arrow data; None: ROW_GROUP_BYTES, in a lake that merges on read MERGED_GROUP_BYTES. `compression` is one of
+    COMPRESSIONS. With `page_index`, a file has an index of its pages, with `bloom_filters` a bloom filter for each row
+    group and column of the key.
     """
 
     file_bytes: int = FILE_BYTES
@@ -48,8 +49,8 @@ class FileSettings:
     bloom_filters: bool = False
 
     def group_bytes(self, *, merges: bool) -> int:
-        """Return about how many bytes of Arrow data a row group has, in a lake that merges on read or elsewhere: at
-        most a file's bytes, so that small files are as small as requested."""
+        """Return the approximate size of a row group in bytes of Arrow data, in a lake that merges on read (`merges`)
+        or elsewhere: at most a file's size, so that small files are as small as requested."""
         return min(self.row_group_bytes or (MERGED_GROUP_BYTES if merges else ROW_GROUP_BYTES), self.file_bytes)
 
     def writer_options(self, schema: pa.Schema, key: Sequence[str], group_rows: int = 0, *,

@@ -22,17 +22,19 @@ def at_once(filesystem: FileSystem, requests: Sequence[Callable[[], Answer]]) ->
 
 
 def table_folder(database: str, table: str) -> str:
-    """The folder of a table in a snapshot, "DB/TABLE", with characters that mean something to a path made harmless.
+    """Return the folder of a table in a snapshot, "DB/TABLE", with characters that have a meaning in paths encoded.
 
-    A database's "_" at the start is encoded, since the snapshot's own files start so (docs/SNAPSHOT_FORMAT.md); a
-    table's stays (`_orders_gho`): Spark warns that such a folder looks hidden, and reads it.
+    A "_" at the start of a database's name is encoded, since the names of the snapshot's own files start with it
+    (docs/SNAPSHOT_FORMAT.md). At the start of a table's name it stays (`_orders_gho`): Spark warns that such a folder
+    looks hidden, but reads it.
     """
     return f"{_folder_name(database, '._')}/{_folder_name(table, '.')}"
 
 
 def _folder_name(name: str, not_first: str) -> str:
-    """The name, with characters that mean something in paths, URIs or Hadoop's path patterns percent-encoded, and a
-    character of `not_first` at the start, too. A name that gets too long is cut, and a digest keeps it distinct."""
+    """Return the name with characters percent-encoded that have a meaning in paths, URIs or Hadoop's path patterns, and
+    with a character of `not_first` encoded at the start. A name that becomes too long is truncated, and a digest keeps
+    it distinct."""
     kept = [char if char.isprintable() and char not in _NOT_IN_FOLDERS and (index or char not in not_first) else
             "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
             for index, char in enumerate(name)]

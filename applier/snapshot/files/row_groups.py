@@ -1,9 +1,9 @@
-"""Row groups of files in lakes that merge on read: read one by one, each compared with its own digest.
+"""Row groups of files in lakes that merge on read: they are read one by one, and each is compared with its own digest.
 
 A file's own metadata, under the key `applier.row_groups`, is JSON: for each row group its rows, where its bytes begin
 and end, the keys of its first and last row (bytes in hexadecimal; null without keys), and the digest of its bytes. They
-are contiguous from the file's first byte on, followed by the footer, whose size and digest are in the
-manifest. So all bytes that are read are verified, and a row group of a file on an object store takes one request.
+are contiguous from the file's first byte on, followed by the footer, whose size and digest are in the manifest. So all
+bytes that are read are verified, and reading a row group on an object store takes one request.
 
 A file that came from another snapshot has no such metadata. It is read as a whole.
 """
@@ -39,7 +39,7 @@ GroupKey = int | Annotated[str, lambda key: "" if re.fullmatch("(?:[0-9a-f]{2})*
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A row group: how many rows, from which byte to before which one, its first and last key, and its digest."""
+    """A row group: its number of rows, where its bytes begin and end, its first and last key, and its digest."""
 
     rows: Count
     start: Count
@@ -56,7 +56,7 @@ class RowGroup:
 
 
 def described(groups: Sequence[tuple[int, int, int, KeyValue | None, KeyValue | None, str]]) -> dict[bytes, bytes]:
-    """The metadata of a file with these row groups, their fields in the order of RowGroup."""
+    """Return the metadata of a file with these row groups, given by their fields in the order of RowGroup."""
     def text(key: KeyValue | None) -> int | str | None:
         return key.hex() if isinstance(key, bytes) else key
 
@@ -66,7 +66,8 @@ def described(groups: Sequence[tuple[int, int, int, KeyValue | None, KeyValue | 
 
 
 class GroupedFile:
-    """A file that is read by row groups. `path` is its path in the file system; its footer is read and compared here.
+    """A file that is read by row groups. `path` is its path in the file system. The constructor reads and verifies the
+    footer.
 
     Raises the errors of checks.reading for a file that cannot be read, and SnapshotError.
     """
@@ -111,12 +112,13 @@ class GroupedFile:
         return self.metadata.schema.to_arrow_schema()
 
     def fetch(self, number: int) -> None:
-        """Have the bytes of a row group here for the next `read` of it."""
+        """Fetch the bytes of a row group for the next `read` of it."""
         if number not in self._fetched:
             self._fetched[number] = self._bytes_of(self.groups[number])
 
     def read(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
-        """The rows of a row group, or some columns of them; all rows of a file that does not describe its groups."""
+        """Return the rows of a row group, with all columns or some; all rows of a file that does not describe its
+        groups."""
         group, names = self.groups[number], None if columns is None else list(columns)
         data = self._fetched.pop(number, None)
         if data is None:
@@ -137,7 +139,7 @@ class GroupedFile:
 
     @contextmanager
     def _opened(self) -> Iterator[pa.NativeFile]:
-        """The file. One on a store stays open, once a process, since opening it takes a request."""
+        """Open the file. A file on a store stays open, once per process, since opening it takes a request."""
         if is_local(self._filesystem):
             with self._filesystem.open_input_file(self._path) as source:
                 yield source
@@ -147,8 +149,8 @@ class GroupedFile:
         yield self._far[1]
 
     def _within(self, start: int, data: pa.Buffer) -> pa.Buffer:
-        """Return the file's bytes, of which these begin at `start` and all others are 0: untouched memory takes no
-        room."""
+        """Return a buffer of the file's size with these bytes from `start` on, and 0 elsewhere: untouched memory takes
+        no space."""
         if data.size == self._entry.bytes:
             return data
         whole = np.zeros(self._entry.bytes, np.uint8)

@@ -5,8 +5,8 @@
                                row_file_rows, version, as in FileEntry
 
 A shard is written without compression and without dictionaries, so that its entries take memory in proportion to the
-bytes that the manifest states; where they take more, it is refused. All files of a shard are in one folder, in which no
-other table's are.
+bytes that the manifest states; a shard whose entries take more is refused. All files of a shard are in one folder,
+which has no other table's files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _Made = TypeVar("_Made")
 MOST_INLINE = 500
-"""The most files whose entries are in the manifest itself. Measured: to read that many there takes 5 ms; a shard takes
+"""The most files whose entries are in the manifest itself. Reading that many there takes 5 ms (measured); a shard takes
 1 ms more than its entries, and on an object store a request, but is read only on demand."""
 FOLDER = "_files"
 _HASH = "blake2b-128"
@@ -36,8 +36,8 @@ _KEYS = (int, bytes)
 _LEAST_BYTES = 20
 """The fewest bytes of a file's entry."""
 _READ_AT_ONCE, _MOST_DECODED = 256, 2
-"""Entries that are decoded at a time, and the memory that all of them may take, in multiples of the shard's bytes.
-Nothing else in a footer is read: Arrow ends the process over some possible contents."""
+"""The number of entries that are decoded at a time, and the memory that all of them may take, in multiples of the
+shard's bytes. Nothing else in a footer is read, since some possible contents make Arrow abort the process."""
 _FOOTER, _CHANGED = ("footer_bytes", "footer_digest"), ("stored_rows", "row_file_rows", "version")
 _TEXTS = ("footer_digest",)
 """Columns of lakes that merge on read: the fields of a Footer and of Changed."""
@@ -46,8 +46,8 @@ _REPLACE = "replay or import it again, or restore its files from a backup"
 
 @dataclass(frozen=True)
 class Shard:
-    """A manifest's entry of a shard: its path, its own bytes and digest; the folder of its files, their number, and the
-    sums of their rows and bytes."""
+    """A manifest's entry of a shard: its path, size and digest; the folder of its files, their number, and the sums of
+    their rows and bytes."""
 
     path: FilePath
     bytes: Count
@@ -59,8 +59,8 @@ class Shard:
 
 
 class ShardedFiles(Sequence[FileEntry]):
-    """Entries that are in a shard. How many they are, and their rows and bytes in sum, is known; the entries are read
-    once, with the first question for them, which raises SnapshotError where the shard is damaged."""
+    """Entries that are in a shard. Their number, and the sums of their rows and bytes, are known. The entries are read
+    once, at the first access, which raises SnapshotError if the shard is damaged."""
 
     def __init__(self, shard: Shard, read: Callable[[], FileColumns]) -> None:
         self.shard, self._read = shard, read
@@ -90,19 +90,20 @@ class ShardedFiles(Sequence[FileEntry]):
 
 
 def columns_of(files: Sequence[FileEntry]) -> FileColumns:
-    """The columns of entries, wherever they are."""
+    """Return the columns of entries, whether they are in a shard or in the manifest."""
     return files.columns if isinstance(files, ShardedFiles) else FileColumns.of(files)
 
 
 def rows_and_bytes(files: Sequence[FileEntry]) -> tuple[int, int]:
-    """Rows and bytes of files in sum. No shard is read."""
+    """Return the sums of rows and bytes of files. No shard is read."""
     if isinstance(files, ShardedFiles):
         return files.shard.rows, files.shard.file_bytes
     return sum(file.rows for file in files), sum(file.bytes for file in files)
 
 
 def make_shard(files: Sequence[FileEntry], folder: str, prefix: str = "") -> tuple[ShardedFiles, pa.Buffer]:
-    """The shard of files in a folder of the snapshot, and its content; `prefix` is the start of its path in a lake."""
+    """Make a shard of files in a folder of the snapshot. Returns its entry and its content; `prefix` is the start of
+    its path in a lake."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -148,7 +149,8 @@ def read_shard(uri: str, shard: Shard, table: str, complaint: Callable[[FileColu
 
 
 def _parsed(data: pa.Buffer, shard: Shard) -> FileColumns:
-    """Raises Mismatch for other bytes than the manifest's, and before anything takes more memory than these."""
+    """Parse a shard. Raises Mismatch if its bytes are not those of the manifest, or before its entries take more memory
+    than the manifest's sizes allow."""
     import pyarrow as pa
 
     if own_digest(data) != shard.digest:
@@ -178,13 +180,13 @@ def _parsed(data: pa.Buffer, shard: Shard) -> FileColumns:
 
 
 def _fields_of(values: Sequence[Any], kind: type) -> list[list[Any]]:
-    """The fields of values of one type, which may be None, each as a list."""
+    """Return each field of these values, which are of one type or None, as a list."""
     return [[None if value is None else getattr(value, one.name) for value in values] for one in fields(kind)]
 
 
 def _from_fields(kind: type[_Made], lists: Sequence[list[Any]]) -> list[_Made | None]:
-    """The values whose fields these lists have; None where the first field is. Raises Mismatch for one that cannot be.
-    """
+    """Return the values with the fields in these lists; None where the first field is None. Raises Mismatch for an
+    impossible value."""
     if not any(value is not None for value in lists[0]):
         return [None] * len(lists[0])
     names = [one.name for one in fields(kind)]  # type: ignore[arg-type]  # a dataclass, as all kinds are
@@ -206,7 +208,7 @@ def _disagreement(columns: FileColumns, shard: Shard) -> str:
 
 
 def _schema(kind: type | None, *, merges: bool) -> pa.Schema:
-    """The columns of a shard of files with keys of this type; None: without keys."""
+    """Return the columns of a shard of files with keys of this type; None: files without keys."""
     import pyarrow as pa
 
     columns = [pa.field("path", pa.string(), nullable=False), pa.field("rows", pa.int64(), nullable=False),
@@ -221,6 +223,6 @@ def _schema(kind: type | None, *, merges: bool) -> pa.Schema:
 
 
 def own_digest(content: bytes | pa.Buffer) -> str:
-    """The digest of a snapshot's own documents, by a hash that needs no kernel: these are read where none should be
-    loaded."""
+    """Return the digest of one of a snapshot's own documents. Its hash needs no kernel, since these are read where no
+    kernel should be loaded."""
     return f"{_HASH}:{hashlib.blake2b(content, digest_size=16).hexdigest()}"

@@ -18,7 +18,9 @@ from typing import Any
 import pyarrow as pa
 
 from applier.mysql.reader_values import lossy_charset
+from applier.mysql.types import DATES
 from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 from applier.snapshot.files.unsigned_bigints import EXACT, NONE, STORED, UnsignedBigints, unsigned_bigints
 
 TIME = pa.duration("us")
@@ -28,8 +30,8 @@ _FIELD_ID = b"PARQUET:field_id"
 
 @dataclass(frozen=True)
 class StoredColumns:
-    """The columns of a table that files have in a way of their own, and the numbers of all. `charsets` are the
-    character sets of text that is not all of its bytes, by the names of columns."""
+    """The columns of a table that are stored in files in another form than rows have them, and the numbers of all
+    columns. `charsets` are the character sets of text that does not determine its bytes, by column name."""
 
     bigints: UnsignedBigints = NONE
     ids: Mapping[str, int] = field(default_factory=dict)
@@ -37,7 +39,7 @@ class StoredColumns:
 
     @classmethod
     def of(cls, definition: TableDefinition, key: tuple[str, ...] = ()) -> StoredColumns:
-        """Those of a table, whose rows errors name by a key."""
+        """Return those of a table. Errors name its rows by `key`."""
         return cls(unsigned_bigints(definition, key),
                    {column.name: column.id for column in definition.stored_columns if column.id},
                    {column.name: charset for column in definition.stored_columns
@@ -49,7 +51,7 @@ class StoredColumns:
                           for column in self.bigints.stored_schema(rows, choice)])
 
     def as_stored(self, rows: pa.Table, choice: str) -> pa.Table:
-        """Rows as files have them. Raises ReplayStopped for a value that does not fit."""
+        """Convert rows to the form in files. Raises ReplayStopped for a value that does not fit."""
         rows = self.bigints.as_stored(rows, choice)
         for number, column in enumerate(rows.schema):
             if column.type == TIME:
@@ -66,6 +68,12 @@ class StoredColumns:
         return column.with_metadata({_FIELD_ID: str(number)})
 
 
+def is_never_null(column: Column) -> bool:
+    """Return whether readers of files find a value in every row. An invalid date is null to them, even if the server
+    has NOT NULL."""
+    return not column.nullable and column.type.base not in DATES
+
+
 AS_ROWS = StoredColumns()
 """Columns without numbers, none of which is a BIGINT UNSIGNED."""
 
@@ -78,7 +86,7 @@ def is_stored_as(found: pa.Schema, schema: pa.Schema) -> bool:
 
 
 def as_rows(stored: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Columns of a file as rows have them, by their schema, which may have more columns."""
+    """Convert columns of a file to the form in rows, given the schema of rows, which may have more columns."""
     for number, column in enumerate(stored.schema):
         kind: Any = schema.field(column.name).type
         if column.type != kind or pa.types.is_list(kind):

@@ -29,7 +29,7 @@ EXACT = pa.decimal128(20, 0)
 STORED = {AS_DECIMAL: EXACT, AS_LONG: pa.int64(), AS_UINT64: pa.uint64()}
 _RANGES = {AS_LONG: (-2**63, 2**63 - 1), AS_UINT64: (0, 2**64 - 1)}
 _POSITION = {"file": "file", "position": "pos", "row": "row", "gtid": "gtid"}
-"""The parts of an error's position that rows of a change feed have."""
+"""The columns of a change feed that an error's position is taken from."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class UnsignedBigints:
     key: tuple[str, ...] = ()
 
     def stored_schema(self, schema: pa.Schema, choice: str) -> pa.Schema:
-        """The schema of files, given that of rows."""
+        """Return the schema of files, given that of rows."""
         return pa.schema([field.with_type(STORED[choice]) if field.name in self.names else field for field in schema])
 
     def as_stored(self, rows: pa.Table, choice: str) -> pa.Table:
-        """Return rows as files have them. Raises ReplayStopped for a value that does not fit; for changes, with their
-        positions in the log."""
+        """Convert rows to the form in files. Raises ReplayStopped for a value that does not fit; for changes, the error
+        has their positions in the log."""
         if choice == AS_DECIMAL:
             return rows
         for name in self.names:
@@ -77,7 +77,7 @@ NONE = UnsignedBigints("", ())
 
 
 def unsigned_bigints(definition: TableDefinition, key: tuple[str, ...] = ()) -> UnsignedBigints:
-    """Those of a table, whose rows are found by a key."""
+    """Return those of a table. Errors name its rows by `key`."""
     return UnsignedBigints(definition.full_name, tuple(
         column.name for column in definition.stored_columns if is_unsigned_bigint(column.type)), key)
 
@@ -88,8 +88,8 @@ def is_unsigned_bigint(kind: ColumnType) -> bool:
 
 
 def choice_onto(base: Mapping[str, Any], wanted: str | None) -> str:
-    """Return the type that a replay writes onto a base with these options, which has one type in all its files. Raises
-    UsageError if another one is wanted."""
+    """Return the type that a replay onto a base with these options writes: all files of a snapshot have one type.
+    Raises UsageError if another one is wanted."""
     known: str = base.get(OPTION, AS_DECIMAL)
     if wanted not in (None, known):
         raise UsageError(f"the base has BIGINT UNSIGNED as {known}, not as {wanted}, and a snapshot uses one type for "

@@ -1,9 +1,9 @@
 """Records values in a file of a snapshot that its readers see as others: invalid dates, text in lossy character sets.
 
-Readers see null for an invalid date (applier.mysql.values.zero_dates), and what a SELECT shows for text from which its
-bytes cannot be told (applier.mysql.character_sets.exact_text). A later replay, comparisons and `applier export` read
-the values from the file's own key-value metadata, so that they go wherever the file goes. Under each key is a Parquet
-file in base64 with a row for each such value; a file without such values has no such entry.
+Readers see null for an invalid date (applier.mysql.values.zero_dates), and for text that does not determine its bytes
+they see the result of a SELECT (applier.mysql.character_sets.exact_text). A later replay, comparisons and `applier
+export` read the values from the file's own key-value metadata, so that the values go wherever the file goes. The value
+of each key is a Parquet file in base64 with a row for each such value; a file without such values has no such key.
 
     applier.no_dates     column   string   its column's name
                          row      int64    its row's number in the file, from 0 on
@@ -45,7 +45,7 @@ class ValueMarks:
         self._texts: list[pa.Table] = []
 
     def taken_from(self, rows: pa.Table) -> pa.Table:
-        """Take the next rows of the file, and return them as readers are to see them."""
+        """Take the next rows of the file, and return them as readers will see them."""
         for number, field in enumerate(rows.schema):
             column = rows.column(number)
             charset = self._charsets.get(field.name)
@@ -67,14 +67,14 @@ class ValueMarks:
 
     @property
     def dates(self) -> dict[str, int]:
-        """How many of them are invalid dates, by column."""
+        """The number of invalid dates, by column."""
         found: Counter[str] = Counter()
         for part in self._dates:
             found[part["column"][0].as_py()] += part.num_rows
         return dict(found)
 
     def metadata(self) -> dict[bytes, bytes]:
-        """The file's entries."""
+        """Return the file's metadata entries."""
         entries = {}
         for key, parts in ((DATES_KEY, self._dates), (TEXTS_KEY, self._texts)):
             if parts:
@@ -86,7 +86,7 @@ class ValueMarks:
 
 
 class MarkedValues:
-    """Such values of a file, given its metadata. Errors: SnapshotError for a damaged entry."""
+    """The marked values of a file, given its metadata. Errors: SnapshotError for a damaged entry."""
 
     def __init__(self, metadata: Mapping[bytes, bytes] | None, file: str) -> None:
         self._dates: dict[str, tuple[np.ndarray, np.ndarray]] = {}
@@ -104,12 +104,12 @@ class MarkedValues:
 
     @property
     def dates(self) -> int:
-        """How many of them are invalid dates."""
+        """The number of invalid dates."""
         return sum(len(rows_marked) for rows_marked, _ in self._dates.values())
 
     @property
     def texts(self) -> frozenset[str]:
-        """The columns that have such text."""
+        """The columns with marked text."""
         return frozenset(self._texts)
 
     def put_into(self, rows: pa.Table, first: int = 0) -> pa.Table:
@@ -137,7 +137,7 @@ class MarkedValues:
 
 
 def _by_column(metadata: Mapping[bytes, bytes], key: bytes) -> Iterator[tuple[str, pa.Table]]:
-    """An entry's rows, by the names of columns."""
+    """Return an entry's rows, by column name."""
     if key not in metadata:
         return
     marks = open_parquet(pa.BufferReader(base64.b64decode(metadata[key], validate=True))).read()
@@ -154,8 +154,8 @@ def _found(rows: pa.Table, name: str, rows_marked: np.ndarray, first: int) -> tu
 
 
 def for_nulls(rows: pa.Table, definition: TableDefinition) -> pa.Table:
-    """Rows of a snapshot whose files do not mark invalid dates: a null in a NOT NULL column was '0000-00-00'. They may
-    have some of the table's columns."""
+    """Restore invalid dates in rows of a snapshot whose files do not mark them: a null in a NOT NULL column was
+    '0000-00-00'. The rows may have only some of the table's columns."""
     for column in definition.stored_columns:
         number = rows.schema.get_field_index(column.name)
         if number >= 0 and column.type.base in DATES and not column.nullable and rows.column(number).null_count:

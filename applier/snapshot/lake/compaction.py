@@ -2,8 +2,8 @@
 
 Each version may add a row file and a file of positions. The newest ones are merged as soon as there are a few, with
 older ones that are not larger than their sum. So a row is rewritten once each time the number of versions doubles, and
-a table of a thousand versions has about ten row files. Merging drops dead rows, and positions in files that no version
-names any more.
+a table of a thousand versions has about ten row files. Merging drops dead rows, and positions in files that the new
+version no longer names.
 
 A range with many changes is rewritten, up to a number of bytes per version, starting with the ranges whose last change
 is oldest: nothing else is likely to rewrite them.
@@ -26,9 +26,9 @@ from applier.snapshot.lake.merged_rows import RowFiles
 
 FEW = 4
 MOST_BYTES = 256 << 20
-"""Files that are larger together stay unchanged: they are read in memory."""
+"""Files that are larger in sum are not merged, since merging reads them into memory."""
 MOST_MERGED = 0.2
-"""The largest share that dead rows and rows of row files should have, of the rows that the files themselves have."""
+"""The largest share of dead rows and rows of row files, relative to the rows of the files themselves."""
 
 
 def due(tables: Iterable[FileColumns], n_bytes: int, share: float) -> set[str]:
@@ -51,7 +51,7 @@ def due(tables: Iterable[FileColumns], n_bytes: int, share: float) -> set[str]:
 
 
 def newest(files: Sequence[FileEntry]) -> int:
-    """Return how many files, the newest of these, which come last, are to be put together; 0 if they are to stay."""
+    """Return how many of the newest files, which come last, are to be merged; 0 for none."""
     n = n_bytes = 0
     for file in reversed(files):
         if (n >= FEW and file.bytes > n_bytes) or n_bytes + file.bytes > MOST_BYTES:
@@ -61,8 +61,8 @@ def newest(files: Sequence[FileEntry]) -> int:
 
 
 def live_rows(base: str, layer: Layer, schema: pa.Schema) -> pa.Table:
-    """The live rows of all row files of a layer, in key order. Errors: SnapshotError as RowFiles has them,
-    and where two rows have one key."""
+    """Return the live rows of all row files of a layer, in key order. Errors: SnapshotError as in RowFiles, and if two
+    rows have the same key."""
     row_files = RowFiles(base, layer, schema)
     rows = row_files.within([(None, None)]).rows
     try:
@@ -72,8 +72,7 @@ def live_rows(base: str, layer: Layer, schema: pa.Schema) -> pa.Table:
 
 
 def all_positions(base: str, files: Sequence[FileEntry], named: Collection[str]) -> pa.Table:
-    """Return the positions of these files in order, as far as they are in files with these names. Errors:
-    SnapshotError."""
+    """Return, in order, the positions in these files that refer to files with these names. Errors: SnapshotError."""
     filesystem, root = location.resolve(base)
 
     def read(file: FileEntry) -> pa.Table:

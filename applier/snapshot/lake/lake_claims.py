@@ -1,4 +1,4 @@
-"""Claims: how two runs that would publish the same version detect each other before they write files of it.
+"""Claims, by which two runs that would publish the same version detect each other before they write files of it.
 
 Small files of a version have names that both would use, and not every store has conditional puts for the manifest. So a
 run first writes a claim, a file with a unique name, and then lists the claims to the same version: of two runs, the
@@ -32,7 +32,7 @@ _TEXT = b"A run is about to publish this version.\n"
 
 
 class Claim:
-    """A run's claim to the version of a number; `folder` is where claims are, `uri` says the same."""
+    """A run's claim to the version with a number. `folder` is the folder of claims, `uri` its URI."""
 
     def __init__(self, filesystem: fs.FileSystem, folder: str, uri: str, number: int, run: str) -> None:
         self._filesystem, self._folder, self._uri = filesystem, folder, uri
@@ -41,7 +41,7 @@ class Claim:
         self._made = 0.0
 
     def make(self) -> None:
-        """Claim the version. Raises AnotherRun where another run has. Errors: OSError."""
+        """Claim the version. Raises AnotherRun if another run has claimed it. Errors: OSError."""
         self._made = time.monotonic()
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
             self._filesystem.create_dir(self._folder, recursive=True)
@@ -64,7 +64,7 @@ class Claim:
                                   f"{newest.mtime:%H:%M:%S} UTC and counts until {ends:%H:%M:%S}")
 
     def _write(self) -> bool:
-        """Write the claim; returns whether that was a request on condition, which the store may have ignored."""
+        """Write the claim. Returns whether the request was conditional; the store may have ignored the condition."""
         if self._put(_TEXT) is not None:
             return True
         with self._filesystem.open_output_stream(self._path, compression=None) as stream:
@@ -79,7 +79,7 @@ class Claim:
         return None
 
     def check(self) -> None:
-        """Raise AnotherRun if the claim may no longer count for others."""
+        """Raise AnotherRun if other runs may no longer respect the claim."""
         if time.monotonic() - self._made > _ENOUGH_SECONDS:
             raise AnotherRun("publishing took more than a minute, and another run may have begun",
                              file=join(self._uri, self._path.rpartition("/")[2]), hint="run it again")

@@ -1,10 +1,10 @@
-"""Needs for versions and files of a lake from outside: readers, and tables that are published in other formats.
+"""Needs for versions and files of a lake: those of readers, and of tables that are published in other formats.
 
     LAKE/_leases/NAME.json       {version, expires}: a reader needs the version until then, in seconds since 1970 UTC
     LAKE/_published/NAME.json    {name, version, files: [path, …]}: a published table uses the version, and also needs
                                  these files, which may be of removed versions; version may be null
 
-Such a document is written before its writer relies on it, and in one step.
+Such a document is written atomically, before its writer relies on it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Document = TypeVar("_Document")
 
 @dataclass(frozen=True)
 class Lease:
-    """Until when, in seconds since 1970 UTC, a reader needs a version."""
+    """A reader needs a version until a time, in seconds since 1970 UTC."""
 
     version: Count
     expires: Count
@@ -45,7 +45,7 @@ class Needed:
 
 
 def leases(filesystem: fs.FileSystem, root: str) -> Iterator[Lease]:
-    """All leases of the lake at a path. Raises SnapshotError for one that cannot be read."""
+    """Return all leases of the lake at a path. Raises SnapshotError for a lease that cannot be read."""
     return _documents(filesystem, f"{root}/{lakes.LEASES}", Lease)
 
 
@@ -56,8 +56,8 @@ def needs(filesystem: fs.FileSystem, root: str) -> Iterator[Needed]:
 
 
 def write_needs(lake: str, name: str, needed: Needed) -> None:
-    """Record the needs of a published table in the lake at a path or uri, instead of those under this file name before.
-    Errors: OSError."""
+    """Record the needs of a published table in the lake at a path or URI, in place of earlier ones under this file
+    name. Errors: OSError."""
     filesystem, root = location.resolve(lake)
     path = f"{root}/{lakes.PUBLISHED}/{name}.json"
     if filesystem.type_name not in WITHOUT_FOLDERS:

@@ -9,8 +9,8 @@ File names are unique, so a run's files conflict with nothing, and only files th
 file system the manifest and the small files are in a folder of the run, and the step is its rename to the version's
 folder, which fails if another run's version exists by then. Elsewhere the step is writing the manifest, the last file
 of the version, by a conditional put if the store supports it, and runs detect each other by claims
-(applier.snapshot.lake.lake_claims). Files of a run that was killed, or lost to another one, stay where they are until
-`applier expire` removes them.
+(applier.snapshot.lake.lake_claims). Files of a run that was killed, or that lost to another run, stay until `applier
+expire` removes them.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _RUN = "run-"
 
 @dataclass(frozen=True)
 class Lake:
-    """A lake at a path or uri, which may not be there yet, its latest version and its mark, if they exist. `merges`:
-    the lake merges on read, or will, where it is not there yet."""
+    """A lake at a path or URI, which need not exist yet, its latest version and its mark, if they exist. `merges`:
+    the lake merges on read, or will when it is created."""
 
     uri: str
     latest: Snapshot | None
@@ -67,22 +67,23 @@ class Lake:
 
 
 def open_lake(uri: str, *, merge_on_read: bool = False) -> Lake:
-    """Return the lake at a path or uri, which need not exist. `merge_on_read`: a new one is to merge on read. Raises
-    SnapshotError if its latest version cannot be read, UsageError for a lake of whole files that is to merge."""
+    """Return the lake at a path or URI, which need not exist. `merge_on_read`: a new lake merges on read. Raises
+    SnapshotError if its latest version cannot be read, UsageError if an existing lake has whole files and is to merge
+    on read."""
     filesystem, root = location.resolve(uri)
     try:
         mark, number = lakes.found(filesystem, root)
     except OSError as error:
         raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=uri) from error
     if mark is not None and merge_on_read and not mark.merges:
-        raise UsageError("the lake has whole files, and a lake stays what it was made as", file=uri,
+        raise UsageError("the lake has whole files, and the kind of a lake cannot change", file=uri,
                          hint="leave out --merge-on-read, or make a new lake, with this one as --base")
     return Lake(uri, None if number is None else manifest.load(lakes.version_uri(uri, number)),
                 merge_on_read if mark is None else mark.merges, mark)
 
 
 def lives(root: str) -> bool:
-    """Return whether a run that has not ended writes to the lake at a local path."""
+    """Return whether an active run writes to the lake at a local path."""
     for run in _runs(root):
         try:
             handle = durable.lock(run)
@@ -109,8 +110,8 @@ def _runs(root: str) -> list[str]:
 
 
 def write_latest(filesystem: fs.FileSystem, root: str, beside: str | None = None) -> None:
-    """Write the name of the latest version where people look for it, on a local file system by way of a folder
-    `beside`. Errors: OSError."""
+    """Write the name of the latest version to LATEST; on a local file system atomically, by way of the folder `beside`.
+    Errors: OSError."""
     if (number := lakes.latest(filesystem, root)) is not None:
         _point_at(number, filesystem, root, beside)
 
@@ -129,7 +130,7 @@ def _point_at(number: int, filesystem: fs.FileSystem, root: str, beside: str | N
 
 
 class _OfLake(Staging):
-    """The common part of runs, wherever the lake is."""
+    """The common part of runs on local file systems and on stores."""
 
     def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, mark: lakes.Mark) -> None:
         self._before, self._lake_uri = lake.latest, lake.uri
@@ -149,9 +150,9 @@ class _OfLake(Staging):
         return self._lake_uri
 
     def _carried(self, entry: FileEntry, path: str) -> FileEntry:
-        """A file of the latest version keeps its name. Another one, out of another snapshot or table, gets a name of
-        its own: two runs may bring the same file at once. In a lake that merges on read all keep their names, by which
-        positions know them; there a run has a folder of its own for a table that is new to the lake."""
+        """A file of the latest version keeps its name. A file of another snapshot or table gets a unique name, since
+        two runs may carry over the same file at once. In a lake that merges on read all files keep their names, by
+        which positions name them; there a run has a folder of its own for a table that is new to the lake."""
         if self.merges or self._known.get(path) == entry.bytes:
             return replace(entry, path=path)
         return replace(entry, path=f"{path.rpartition('/')[0]}/part-{next(self._counter):06d}-{self._run}.parquet")
@@ -160,7 +161,7 @@ class _OfLake(Staging):
         return carried.path in self._known
 
     def _check_files(self, lists: Sequence[FileColumns]) -> None:
-        """Look for new files only: those of the latest version were there when the run began, and stay."""
+        """Check new files only: those of the latest version existed when the run began, and stay."""
         self._new = [path for columns in lists for path in columns.paths if path not in self._known]
         infos = location.at_once(self._filesystem, [partial(self._filesystem.get_file_info, f"{self._root}/{path}")
                                                     for path in self._new])
@@ -170,7 +171,8 @@ class _OfLake(Staging):
             check_sizes(found, columns, self._root)
 
     def _check_next(self) -> None:
-        """Raise AnotherRun if this version would not be the latest: its number may be free since it has expired."""
+        """Raise AnotherRun if this version would not be the latest: its number may be free because a version with it
+        has expired."""
         if lakes.is_published(self._filesystem, self._root, self.number):
             raise self._lost()
 
@@ -180,7 +182,7 @@ class _OfLake(Staging):
 
 
 class _Local(_OfLake):
-    """A folder of the run's, renamed to the version's."""
+    """On a local file system: a folder of the run, which is renamed to the version's folder."""
 
     def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, mark: lakes.Mark) -> None:
         super().__init__(lake, filesystem, root, mark)
@@ -192,7 +194,8 @@ class _Local(_OfLake):
             self._mend_latest(lakes.number_of(lake.latest.uri))
 
     def _mend_latest(self, number: int) -> None:
-        """Write the pointer for a run that was killed after it had published, as no version may follow for long."""
+        """Write LATEST for a run that was killed after it had published: the next version may not follow for a long
+        time."""
         with suppress(OSError):
             try:
                 with open(f"{self._root}/{lakes.LATEST}", "rb") as file:
@@ -234,8 +237,8 @@ class _Local(_OfLake):
 
 
 class _Far(_OfLake):
-    """The version's folder itself, which belongs to the run that has claimed the number; the manifest is its last file.
-    """
+    """On a store: the version's folder itself, which belongs to the run that has claimed the number; the manifest is
+    its last file."""
 
     def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, mark: lakes.Mark) -> None:
         super().__init__(lake, filesystem, root, mark)
@@ -274,7 +277,7 @@ class _Far(_OfLake):
             location.at_once(self._filesystem, requests)
 
     def _make(self, name: str, content: bytes) -> bool:
-        """Make the last file; returns whether there was none, as far as the store can tell."""
+        """Create the last file. Returns whether it did not exist before, as far as the store can tell."""
         self._claim.check()
         uri = join(self._lake_uri, f"{self._prefix}{name}")
         if new_files.can_make(uri):

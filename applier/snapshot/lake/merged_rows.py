@@ -1,12 +1,12 @@
 """The one reader of tables in lakes that merge on read.
 
 A table of such a lake consists of files, each with a range of keys; row files, with rows added since; and positions of
-dead rows in files and row files. The rows of a file's range are the live ones of the file and those of the row
-files with keys in the range, in key order. They come in parts, one for each row group of the file, so some
-parts can be read without the others.
+dead rows in files and row files. The rows of a file's range are the live ones of the file and those of the row files
+with keys in the range, in key order. They are read in parts, one for each row group of the file, so that single parts
+can be read.
 
-Everything read is verified: bytes by digests (applier.snapshot.files.row_groups), positions by the existing rows, keys
-against each other, and the rows of a whole range against the counts in the manifest.
+Everything read is verified: bytes by their digests (applier.snapshot.files.row_groups), positions against the existing
+rows, keys against each other, and the rows of a whole range against the counts in the manifest.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ from keysearch.keybytes import KeyBytes, find_ranges, int_key
 from keysearch.keyrules import encode_by_rules
 
 _REMEMBERED_BYTES, _REMEMBERED = 64 << 20, 1024
-"""The limits of the cache of row files and positions for the next range that needs them: files are never changed."""
+"""The limits of the cache of row files and positions, in bytes and in files. Files never change, so the next ranges can
+use them."""
 _READABLE = 32
-"""Bytes behind the keys of a KeyBytes."""
+"""The number of readable bytes that follow the keys of a KeyBytes."""
 _Made = TypeVar("_Made")
 _Bounds = tuple[KeyValue | None, KeyValue | None]
 
@@ -58,7 +59,7 @@ class Part:
 
 @dataclass(frozen=True)
 class KeyOrder:
-    """The key by which rows are merged: its columns, its kind and its rules."""
+    """The key by which rows are merged: its columns, kind and rules."""
 
     names: tuple[str, ...]
     kind: KeyKind
@@ -70,12 +71,13 @@ class KeyOrder:
         return cls(layer.key, layer.key_kind, layer.key_rules)
 
     def numbers(self, rows: pa.Table, bounds: Sequence[KeyValue]) -> np.ndarray:
-        """Return how many of the ascending bounds each row's key reaches: int64[n]."""
+        """Return the number of the ascending bounds that each row's key reaches: int64[n]."""
         columns = [rows.column(name) for name in self.names]
         return reached(int_key(columns[0]) if self.kind == "int" else encode_by_rules(columns, self.rules), bounds)
 
     def order(self, rows: pa.Table) -> np.ndarray:
-        """The rows' numbers in the order of their keys: int64[n]. Raises ValueError where two have one key."""
+        """Return the rows' numbers in the order of their keys: int64[n]. Raises ValueError if two rows have the same
+        key."""
         columns = [rows.column(name) for name in self.names]
         if self.kind == "int":
             keys = int_key(columns[0])
@@ -92,7 +94,7 @@ class KeyOrder:
 
 
 def reached(keys: np.ndarray | KeyBytes, bounds: Sequence[KeyValue]) -> np.ndarray:
-    """Return how many of the ascending bounds each key reaches: int64[n]."""
+    """Return the number of the ascending bounds that each key reaches: int64[n]."""
     if not isinstance(keys, KeyBytes):
         return np.searchsorted(np.array(bounds, np.int64), keys, side="right")
     texts = [bound for bound in bounds if isinstance(bound, bytes)]
@@ -102,7 +104,7 @@ def reached(keys: np.ndarray | KeyBytes, bounds: Sequence[KeyValue]) -> np.ndarr
 
 
 class RowFiles:
-    """The files that are merged with those of a table, of the snapshot below a path or uri; `names` are those of the
+    """The files that are merged with those of a table, in the snapshot at a path or URI; `names` are the names of the
     row files, which are numbered from 1 on. Errors: SnapshotError for a file that is missing or damaged."""
 
     def __init__(self, base: str, layer: Layer, schema: pa.Schema) -> None:
@@ -111,8 +113,8 @@ class RowFiles:
         self.names = [one.stem for one in layer.row_files]
 
     def within(self, wanted: Sequence[_Bounds], names: Sequence[str] | None = None) -> Part:
-        """The live rows with keys in one of these ascending ranges, and maybe some more, with all columns or some. They
-        are in no order."""
+        """Return the live rows with keys in one of these ascending ranges, and possibly some more, with all columns or
+        some. They are not ordered."""
         self._fetch(wanted)
         found = [Part(without_rows(self._schema), np.empty(0, np.int32), np.empty(0, np.int64))]
         for number, file in enumerate(self._layer.row_files, 1):
@@ -123,8 +125,9 @@ class RowFiles:
         return Part(rows if names is None else rows.select(list(names)), files, positions)
 
     def openings(self, wanted: Sequence[_Bounds]) -> dict[str, Callable[[], object]]:
-        """The requests, by path, that open the row files and positions on a store that these ranges need; they may be
-        made at once. None for those on this machine, and for more than can be kept, which is read when it is needed."""
+        """Return functions, by path, that open the row files and positions on a store that these ranges need. They may
+        be called in parallel. Nothing for files on this machine, nor if they exceed the cache: those are read when they
+        are needed."""
         row_files = [file for file in self._layer.row_files if _meet(file.min_key, file.max_key, wanted)]
         files = [*row_files, *self._layer.positions]
         if is_local(self._filesystem) or sum(file.bytes for file in files) > _REMEMBERED_BYTES // 2:
@@ -154,8 +157,8 @@ class RowFiles:
                  if not are_rows or _meet(*group.keys(), wanted)])
 
     def dead_in(self, file: FileEntry) -> np.ndarray:
-        """The positions of a file's dead rows, ascending: int64[n]. Raises SnapshotError for a position that is not in
-        the file."""
+        """Return the positions of a file's dead rows, ascending: int64[n]. Raises SnapshotError for a position that is
+        not in the file."""
         found = [np.empty(0, np.int64)]
         name: Any = file.stem.encode()
         for entry in self._layer.positions:
@@ -177,7 +180,8 @@ class RowFiles:
         return dead
 
     def _rows_of(self, file: FileEntry, wanted: Sequence[_Bounds]) -> Iterator[tuple[pa.Table, np.ndarray]]:
-        """The live rows of a row file's groups that may have keys in one of the ranges, with their positions."""
+        """Return the live rows of those row groups of a row file that may have keys in one of the ranges, with their
+        positions."""
         if not _meet(file.min_key, file.max_key, wanted):
             return
         path = f"{self._root}/{file.path}"
@@ -197,8 +201,8 @@ class RowFiles:
 
 
 class RangeReader:
-    """The rows of one file's range, of the snapshot whose files are below a path or uri. `names` are those of the file
-    and of its row files, as positions have them. Errors: SnapshotError for a file that is missing or damaged."""
+    """Reads the rows of one file's range, in the snapshot whose files are below a path or URI. `names` are the names of
+    the file and of its row files, as in positions. Errors: SnapshotError for a file that is missing or damaged."""
 
     def __init__(self, base: str, file: FileEntry, schema: pa.Schema, key: KeyOrder | None = None) -> None:
         self._filesystem, self._root = location.resolve(base)
@@ -215,21 +219,21 @@ class RangeReader:
             check_columns(self._grouped.schema, schema, f"{self._root}/{file.path}")
             self._marked = MarkedValues(self._grouped.metadata.metadata, f"{self._root}/{file.path}")
         self.lows: list[Any] = [group.keys()[0] for group in self._grouped.groups][1:]
-        """The key at which each part but the first begins."""
+        """The key at which each part except the first begins."""
 
     @property
     def n_parts(self) -> int:
-        """How many parts there are."""
+        """The number of parts."""
         return len(self._grouped.groups)
 
     def bytes_of(self, part: int) -> int:
-        """About how many bytes a part takes in the file."""
+        """Return the approximate size of a part in the file, in bytes."""
         group = self._grouped.groups[part]
         return group.end - group.start or self._file.bytes
 
     def all(self, columns: Sequence[str] | None = None) -> Iterator[Part]:
-        """All parts, in key order, with all columns or some. Raises SnapshotError where they have other
-        rows than the manifest counts."""
+        """Yield all parts, in key order, with all columns or some. Raises SnapshotError if their rows are not as many
+        as the manifest says."""
         rows = own = 0
         for part in self.some(range(self.n_parts), columns):
             rows, own = rows + len(part.files), own + int((part.files == 0).sum())
@@ -241,7 +245,7 @@ class RangeReader:
                                 "row files")
 
     def fetches(self, numbers: Sequence[int]) -> list[Callable[[], object]]:
-        """The requests that have the file's bytes of these parts here for `some`, which may be made at once."""
+        """Return the requests that fetch the file's bytes of these parts for `some`; they may be made in parallel."""
         def fetch(number: int) -> None:
             with self._reading(self._file):
                 self._grouped.fetch(number)
@@ -249,7 +253,7 @@ class RangeReader:
         return [partial(fetch, number) for number in numbers]
 
     def some(self, numbers: Sequence[int], columns: Sequence[str] | None = None) -> Iterator[Part]:
-        """These parts, given their ascending numbers."""
+        """Yield these parts, given their ascending numbers."""
         names = None if columns is None else [
             name for name in self._schema.names if name in columns or (self._key and name in self._key.names)]
         over = self._over(numbers, names)
@@ -281,7 +285,7 @@ class RangeReader:
                     np.concatenate([part.positions, over.positions])[order])
 
     def _over(self, numbers: Sequence[int], names: Sequence[str] | None) -> dict[int, Part]:
-        """The live rows of row files that belong to parts, by these. They are in no order."""
+        """Return the live rows of row files that belong to these parts, by part. They are not ordered."""
         if self._row_files is None or not len(numbers):
             return {}
         low, high = self._bounds
@@ -315,7 +319,7 @@ class RangeReader:
 
 def _as_rows(stored: pa.Table, schema: pa.Schema, key: KeyOrder | None, names: Sequence[str] | None,
              path: str) -> pa.Table:
-    """Columns of a file as rows have them. Raises SnapshotError where a column of the key has NULL."""
+    """Convert columns of a file to the form in rows. Raises SnapshotError if a column of the key contains NULL."""
     rows = as_rows(stored, schema)
     for name in () if key is None else key.names:
         if rows.column(name).null_count:
@@ -325,7 +329,7 @@ def _as_rows(stored: pa.Table, schema: pa.Schema, key: KeyOrder | None, names: S
 
 
 def _meet(low: Any, high: Any, wanted: Sequence[_Bounds]) -> bool:
-    """Return whether keys from `low` up to `high` (None: not known) may be in one of the ascending ranges."""
+    """Return whether keys from `low` up to `high` (None: unknown) may be in one of the ascending ranges."""
     if low is None or high is None:
         return True
     ends: list[Any] = [end for _, end in wanted if end is not None]
@@ -338,7 +342,7 @@ def _meet(low: Any, high: Any, wanted: Sequence[_Bounds]) -> bool:
 
 @dataclass
 class _Recent:
-    """A cache of recent values, by keys that always mean the same: limited in values and bytes."""
+    """A cache of recent values, limited in number and bytes. A key always stands for the same value."""
 
     most: int
     most_bytes: int
@@ -348,7 +352,7 @@ class _Recent:
     _making: dict[object, Any] = field(default_factory=dict)
 
     def get(self, key: object, make: Callable[[], _Made], size: Callable[[_Made], int]) -> _Made:
-        """The value of a key, made now if it is not here: by one thread, for which others wait."""
+        """Return the value of a key. If it is not in the cache, one thread makes it, and others wait for it."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

@@ -22,9 +22,10 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charset_tables import MULTI_BYTE
 from applier.mysql.character_sets.client_charsets import UTF8
+from applier.mysql.character_sets.collations import charset_name
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS
-from applier.sql.casting.byte_strings import bytes_of_text
+from applier.sql.casting.byte_strings import bytes_of_text, to_text
 from applier.sql.casting.texts import SINGLE_BYTE, by_distinct, in_charset
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
@@ -40,6 +41,7 @@ from applier.sql.values import (
     as_number,
     as_text,
     as_truth,
+    is_ascii,
     numbers,
     text_type,
     together,
@@ -53,6 +55,8 @@ _BASES = range(2, 37)
 _NUMBER = re.compile(r"\s*([+-]?)([0-9A-Z]*)")
 _WORDS = 1 << 64
 _LARGEST = {True: (1 << 63) - 1, False: _WORDS - 1}
+_BEYOND = "[\\x{10000}-\\x{10ffff}]"
+"""Characters that utf8mb3 does not have."""
 _LINE = 76
 """Characters of a line of base64."""
 
@@ -173,27 +177,28 @@ _QUOTED = str.maketrans({"'": "\\'", "\\": "\\\\", "\0": "\\0", "\x1a": "\\Z"})
 
 
 def _characters(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """CHAR: the bytes of numbers, without zero bytes before them; of a character set, if one is named."""
+    """CHAR: the bytes of numbers, without zero bytes before them; of a character set, if one is named, which MySQL does
+    not keep in a table's expressions."""
     values = [whole_numbers(value, session) for value in arguments]
 
     def data(*given: Decimal | None) -> bytes:
         return b"".join(_shortest(int(number) % (1 << 32)) for number in given if number is not None)
 
-    charset = call.word.lower()
-    constant = all(value.constant for value in values)
-    if charset in ("", "binary"):
-        return Value(computed(together(values, n), data, pa.binary(), of_nulls=True), BYTES, constant)
-    if charset not in UTF8 | {"latin1", "ascii"} and charset != "utf8":
+    charset = charset_name(call.word)
+    made, constant = computed(together(values, n), data, pa.binary(), of_nulls=True), all(
+        value.constant for value in values)
+    if charset in ("", "binary") or session.flavour == "mysql":
+        return Value(made, BYTES, constant)
+    type_ = text_type(charset, None)
+    if charset in SINGLE_BYTE - {"ascii", "swe7"}:
+        return Value(to_text(made, BYTES, type_, session), type_, constant)
+    if charset not in {*UTF8, "ascii"}:
         raise NotComputable(f"CHAR in {charset}")
-
-    def text(*given: Decimal | None) -> str:
-        made = data(*given)
-        if not made.isascii() and (charset not in UTF8 or not made.decode("utf-8", "ignore").encode() == made):
-            raise NotComputable("CHAR of bytes that are not ASCII, or not text")
-        return made.decode()
-
-    return Value(computed(together(values, n), text, pa.string(), of_nulls=True), text_type(
-        "utf8mb3" if charset == "utf8" else charset, None), constant)
+    text = made.cast(pa.string())
+    if (charset == "ascii" and not is_ascii(text)) or (
+            charset == "utf8mb3" and pc.any(pc.match_substring_regex(text, _BEYOND)).as_py()):
+        raise NotComputable("CHAR of bytes that are not text")
+    return Value(text, type_, constant)
 
 
 def _character(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

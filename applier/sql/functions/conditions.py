@@ -18,8 +18,8 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.values import convert_values
-from applier.sql.functions import searches
 from applier.sql.functions.arithmetic import EXTREMES, as_double, operands
+from applier.sql.functions.collated import equal_texts, in_any_collation, in_order
 from applier.sql.nodes import Call
 from applier.sql.values import (
     BYTES,
@@ -41,7 +41,6 @@ from applier.sql.values import (
     together,
     truth,
 )
-from keysearch.collation import equality_column
 
 _EXACT_IN_DOUBLE = 2**53
 """All whole numbers up to this one are doubles; beyond it some are not."""
@@ -65,7 +64,7 @@ def _compared(function: Compute) -> Function:
         arrays = _comparable(arguments, call.name, session, n)
         return truth(function(*arrays), constant=all(value.constant for value in arguments))
 
-    return computed
+    return in_any_collation(computed)
 
 
 def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:
@@ -142,13 +141,8 @@ def _check_years(arguments: Arguments, session: Session) -> None:
 def _comparable_texts(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:
     """A constant takes the other side's collation; in MySQL so does text without a collation of its own, from documents
     and numbers."""
-    if name not in ("=", "<>", "IN", "<=>"):
-        return searches.in_order(arguments, session, n)
-    try:
-        collation = searches.collation_between(arguments, session)
-    except NotComputable:
-        return searches.equal_in_all(arguments, session, n)
-    return [equality_column(array, collation) for array in together(searches.compared_texts(arguments, session), n)]
+    compared = equal_texts if name in ("=", "<>", "IN", "<=>") else in_order
+    return compared(arguments, session, n)
 
 
 def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:
@@ -326,6 +320,8 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     has_texts = any(value.is_text for value in arguments)  # then MySQL assigns a date by its text
     arguments = _days_among(arguments, session)
     kinds = {value.type.base for value in arguments}
+    if "time" in kinds and len(kinds) > 1 and session.flavour == "mariadb":
+        raise NotComputable(f"{call.name} of times and other values")
     are_strings = [value.is_text or value.type.base in (*MEMBERS, *BINARY) for value in arguments]
     if any(are_strings) and not all(are_strings) and session.flavour == "mariadb" and not kinds & {*TEMPORAL}:
         arguments = [Value(as_double(as_number(value, session)), DOUBLE, value.constant) for value in arguments]
@@ -338,10 +334,15 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         return Value(chosen(*together([made, *others], n), skip_nulls=False), BYTES,
                      all(value.constant for value in arguments))
     sign = "<" if call.name == "LEAST" else ">=" if session.flavour == "mysql" else ">"
+    if type_.collation is None and all(value.constant and value.type.charset == session.literals
+                                       for value in arguments if value.is_text):  # numbers beside literals
+        in_theirs = replace(type_, collation=session.collation)
+        made, *others = (replace(value, type=in_theirs) for value in (made, *others))
     for other in others:
         is_next = FUNCTIONS[sign]([other, made], Call(sign), session, n)
         first, second, chosen = together([other, made, replace(is_next, values=as_truth(is_next, session))], n)
         made = replace(made, values=pc.if_else(chosen, first, second), constant=made.constant and other.constant)
+    made = replace(made, type=type_)
     return replace(made, is_choice=True) if has_texts and made.type.base in DATES else made
 
 
@@ -354,3 +355,5 @@ FUNCTIONS: dict[str, Function] = {
     "COALESCE": _coalesce, "IFNULL": _coalesce, "CASE": _case, "SIMPLE CASE": _simple_case, "IF": _if,
     "NULLIF": _null_if,
 }
+DECIDED_BY = {"AND": False, "OR": True}
+"""The truth of an operand that is also that of the whole, whatever the other operand is."""

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import charset_of, collation_in
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, ColumnType
+from applier.mysql.types import BINARY, NUMBERS, TEMPORAL, ColumnType
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import of_columns
 from applier.sql.functions.text_forms import FUNCTIONS as FORMS
@@ -35,6 +36,7 @@ from applier.sql.values import (
     numbers,
     one,
     shown_bytes,
+    text_type,
     together,
     whole_number,
 )
@@ -180,13 +182,14 @@ def _without_empty(text: pa.Array) -> pa.Array:
 
 
 def _collated(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """Text in another collation of its character set."""
+    """Text in another collation of its character set; numbers and dates are text in it."""
     [value] = arguments
-    if not value.is_text:
-        raise NotComputable("COLLATE of a value that is not text")
     name = collation_in(value.type.charset or "", call.word)
-    if charset_of(name) != value.type.charset:
-        raise NotComputable(f"COLLATE {call.word} of text in {value.type.charset}")
+    charset = charset_of(name)
+    if not value.is_text and value.type.base in {*NUMBERS, *TEMPORAL, "year"} and charset in UTF8:
+        value = Value(as_text(value, session), text_type(charset, None), value.constant)
+    if not value.is_text or charset != value.type.charset:
+        raise NotComputable(f"COLLATE {call.word} of {value.type.charset or value.type.base}")
     return replace(value, type=replace(value.type, collation=name), constant=value.constant, is_column=False)
 
 

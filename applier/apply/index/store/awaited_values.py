@@ -1,4 +1,4 @@
-"""Key values that are not in the log and depend on the rows found: computed on demand."""
+"""Key values that are not in the log and depend on the rows that changes find. They are computed on demand."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from keysearch.addresses import address_of
 
 
 class AwaitedValues(Protocol):
-    """Values of parts that depend on the rows found; `waiting` (bool[n]) says for which after-images,
-    `columns` on which of the rows' columns (by number in the definition) they depend."""
+    """Values of parts that depend on the rows found: those of the after-images `waiting` (bool[n]). `columns` are the
+    columns of rows (by number in the definition) on which they depend."""
 
     @property
     def waiting(self) -> np.ndarray: ...
@@ -23,11 +23,11 @@ class AwaitedValues(Protocol):
     def columns(self) -> tuple[int, ...]: ...
 
     def told(self, images: np.ndarray, rows: pa.Table) -> list[EncodedRowPart]:
-        """All parts of a batch's after-images, given the rows that some of these (int64[m], distinct) find."""
+        """Return all parts of a batch's after-images, given the rows that some of these (int64[m], distinct) find."""
 
 
 class Awaited:
-    """The values that changes of a batch need from the rows that they find, and how many are computed."""
+    """The values that changes of a batch need from the rows that they find, and how many have been computed."""
 
     def __init__(self, batch: DecodedChanges, values: AwaitedValues):
         self.batch, self._values = batch, values
@@ -45,8 +45,8 @@ class Awaited:
         return address_of(self._states), address_of(self._records)
 
     def next_changes(self, first: int) -> np.ndarray:
-        """Return the next changes to compute, from `first` on: fewer if the last ones were computed in vain, because
-        their rows changed in between."""
+        """Return the next changes to compute, from `first` on: fewer if the last ones were computed in vain because
+        their rows changed meanwhile."""
         start = int(np.searchsorted(self._changes, first))
         if start < self._told_until:
             self._at_once = max(1, 2 * (start - self._first))
@@ -56,11 +56,11 @@ class Awaited:
 
     def tell(self, changes: np.ndarray, rows: pa.Table, records: np.ndarray) -> list[EncodedRowPart]:
         """Return the parts of the batch's after-images, with the values that these changes await, given the rows that
-        they find, and where their records are."""
+        they find and the locations of their records."""
         images = self.batch.after_rows[changes]
         self._states[images], self._records[images] = s.TOLD, records
         return self._values.told(images, rows)
 
     def forget_records(self) -> None:
-        """All records are elsewhere."""
+        """Drop all locations of records, which have moved."""
         self._states[self._states == s.TOLD] = s.WAITS

@@ -1,4 +1,4 @@
-"""The input of a row store from images: their parts, and by which of them a row is searched."""
+"""The input of a row store from images: their parts, and the parts by which a row is searched."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from keysearch.keybytes import KeyBytes
 
 @dataclasses.dataclass(frozen=True)
 class EncodedRowPart:
-    """A part of each image of a batch: `keys` by row; `absent` (bool[n]; None: no row) marks the rows without it, which
-    have `default` instead (None: the contents of `keys`)."""
+    """A part of each image of a batch: `keys` by row. `absent` (bool[n]; None: no row) marks the rows without the part,
+    which have `default` instead (None: the contents of `keys`)."""
 
     keys: KeyBytes
     absent: np.ndarray | None = None
@@ -23,9 +23,9 @@ class EncodedRowPart:
 
 @dataclasses.dataclass(frozen=True)
 class Search:
-    """How a before-image finds its row: by the unique key of this number, or by all these parts; if `ranked`, rows that
-    are equal in these may differ elsewhere, and the first in the table's order is taken. With no part at all no row is
-    found (IDX-R2), which stops idempotent mode, too, unless `is_passed_over` (MariaDB). `kind` is the server's access
+    """How a before-image finds its row: by the unique key of this number, or by all these parts. `ranked`: rows that
+    are equal in these may differ in others, and the first one in the table's order is used. Without any part no row is
+    found (IDX-R2), which also stops idempotent mode, unless `is_passed_over` (MariaDB). `kind` is the server's access
     path (keysearch.choose.AccessPath.kind)."""
 
     unique: int | None = None

@@ -1,8 +1,8 @@
-"""Rows of one unit that are found by several keys: the memory around the kernels of `store_kernel`.
+"""An index of a unit's rows by several keys: the memory around the kernels of `store_kernel`.
 
-Tables without a single key that finds all rows have a RowStore instead of an IntIndex or a ByteIndex. Its indexes are
+A table without a single key that finds all rows has a RowStore instead of an IntIndex or a ByteIndex. Its indexes are
 over *parts* (row_part_encoder): first the table's unique keys, then one for each set of parts by which before-images
-are searched, built when the first such image comes.
+are searched, which is built for the first such image.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HINT = "no server writes so many kinds of row images; leave the table out with 
 
 
 RowsAt = Callable[[np.ndarray, tuple[int, ...]], pa.Table]
-"""Gives some columns (by number in the definition) of the rows that pointers (int64[n]) lead to."""
+"""Returns some columns (by number in the definition) of the rows to which pointers (int64[n]) lead."""
 
 
 class _Index:
@@ -72,8 +72,8 @@ class RowStore(UnitIndex[DecodedChanges]):
     # ---- indexes
 
     def index_by(self, search: Search) -> int:
-        """The number of the index that a search uses, made where there is none yet. Raises UnsupportedEvent where there
-        are as many as kernels can number."""
+        """Return the number of the index that a search uses, after building it if needed. Raises UnsupportedEvent if
+        there are as many as kernels can number."""
         if search.unique is not None:
             return search.unique
         if not search.parts:
@@ -104,14 +104,13 @@ class RowStore(UnitIndex[DecodedChanges]):
                        buffer=address_of(self._buffer), buffer_room=len(self._buffer))
 
     def rank_by_arrival(self, after: tuple[int, ...]) -> None:
-        """The server keeps the rows in the order of these parts, and then in that in which they come, whatever the
-        first unique key is."""
+        """Set the table's order: by these parts, then by arrival, regardless of the first unique key."""
         self._describe(rank=self.index_by(Search(parts=after)) if after else ORDER_OF_ARRIVAL)
 
     # ---- existing rows
 
     def seed(self, rows: int, parts: list[KeyBytes]) -> None:
-        """Put `rows` base rows in, in the table's order; row i's parts are at i in each of `parts`."""
+        """Insert `rows` rows of the base, in the table's order; row i has item i of each of `parts`."""
         self._slots = np.empty(max(FIRST_ROWS, 1 << int(rows).bit_length()), s.SLOT)
         inputs = Inputs([EncodedRowPart(keys) for keys in parts])
         self._describe(slots_used=rows, next_order=rows, after=inputs.address)
@@ -123,8 +122,8 @@ class RowStore(UnitIndex[DecodedChanges]):
         self._rebuild()
 
     def pointers(self, order_by: tuple[int, ...] = ()) -> np.ndarray:
-        """Pointers to the rows that are left, int64[n], ordered by these parts, and by arrival where they are the
-        same. `arrivals[i]` is row i's 0-based arrival number."""
+        """Return pointers to the remaining rows, int64[n], ordered by these parts, then by arrival. `arrivals[i]` is
+        then the 0-based arrival number of row i."""
         numbers = np.flatnonzero(self._slots["record"][:self._known("slots_used")] >= 0)
         numbers = numbers[np.argsort(self._slots["order"][numbers], kind="stable")]
         if order_by:
@@ -139,8 +138,8 @@ class RowStore(UnitIndex[DecodedChanges]):
     # ---- rows that come from elsewhere or go there (multiset_search)
 
     def take(self, search: Search, parts: list[EncodedRowPart], images: int) -> np.ndarray:
-        """Take out a row for each of `images` before-images with these parts, as far as there are any that it finds:
-        when each came (int64[images]; -1: there is none)."""
+        """Remove the row that each of `images` before-images with these parts finds, and return its arrival number
+        (int64[images]; -1: there is no such row)."""
         orders, inputs, seen = np.empty(images, np.int64), Inputs(parts), 0
         number = self.index_by(search)
         self._describe(before=inputs.address)
@@ -150,7 +149,7 @@ class RowStore(UnitIndex[DecodedChanges]):
         return orders
 
     def add(self, parts: list[KeyBytes], pointers: np.ndarray, orders: np.ndarray) -> None:
-        """Put rows in that no unique key keeps apart, given their parts, pointers, and when they came."""
+        """Insert rows without a check of unique keys, given their parts, pointers and arrival numbers."""
         inputs, added, rows = Inputs([EncodedRowPart(keys) for keys in parts]), 0, len(pointers)
         while self._known("slots_used") + rows > len(self._slots):
             self._grow(Status.INDEX_FULL)
@@ -160,8 +159,7 @@ class RowStore(UnitIndex[DecodedChanges]):
         self._set(live=self.live + rows)
 
     def go_on_after(self, arrived: int, inserted: int, updated: int, deleted: int) -> None:
-        """Continue with the counts of rows that arrived, and were inserted, updated and deleted, before this
-        store's."""
+        """Set the counts of rows that arrived, and of inserts, updates and deletes, before those of this store."""
         self._describe(next_order=arrived)
         self._set(inserted=inserted, updated=updated, deleted=deleted)
 
@@ -170,7 +168,7 @@ class RowStore(UnitIndex[DecodedChanges]):
     def prepare(self, batch: DecodedChanges, layouts: ImageLayouts, before: list[EncodedRowPart],
                 after: list[EncodedRowPart], access_paths: np.ndarray, searches: list[Search],
                 awaited: AwaitedValues | None = None) -> None:
-        """Take a batch, for `run` to apply and `finish_batch` to end. `before` and `after` are the parts of its images;
+        """Take a batch, which `run` applies and `finish_batch` ends. `before` and `after` are the parts of its images;
         `access_paths` (int64, by row of the before-images) says by which of `searches` each row is found. The `awaited`
         values of after-images (None: none) are computed from the rows that are found. Raises UnsupportedEvent as
         `index_by`."""
@@ -195,8 +193,8 @@ class RowStore(UnitIndex[DecodedChanges]):
         return None
 
     def _tell(self, awaited: Awaited, first: int) -> None:
-        """Compute the values that changes from number `first` on await, as if no change came before them; values for
-        which that turns out wrong are computed again."""
+        """Compute the values that changes from number `first` on await, as if no change preceded them. Values for which
+        this is wrong are computed again later."""
         changes = awaited.next_changes(first)
         images = np.ascontiguousarray(awaited.batch.before_rows[changes], np.int64)
         numbers, seen = np.empty(len(images), np.int64), 0
@@ -227,7 +225,8 @@ class RowStore(UnitIndex[DecodedChanges]):
             self._rebuild()
 
     def _grow_buffer(self) -> None:
-        """Drop garbage, or double. A row that an insert is replacing is garbage, but still needed."""
+        """Drop garbage from the buffer, or double it. A row that an insert is replacing is garbage, but still needed.
+        """
         if 2 * self._known("garbage") > len(self._buffer) and self._known("replaced_row_record") < 0:
             buffer = np.empty_like(self._buffer)
             store_upkeep_kernel.move_records(self.address, address_of(buffer))

@@ -1,14 +1,14 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The pointer algorithm for rows that are found by any key, or by their whole content: find_row, and both exec modes.
+"""The pointer algorithm for rows that are found by any key, or by their whole content, in both exec modes.
 
-A store keeps, beside each row's pointer, the bytes of the indexed columns (store_layout). Indexes are
-of two kinds: the table's unique keys, in the server's order, the primary key first; and one for each set of columns
-by which before-images are searched, where several rows may be equal and the first in the table's order is used.
+A store keeps, beside each row's pointer, the bytes of the indexed columns (store_layout). There are two kinds of
+indexes: over the table's unique keys, in the server's order, the primary key first; and one for each set of columns by
+which before-images are searched, in which several rows may be equal and the first one in the table's order is used.
 
-Idempotent mode (APP-R7, AP-IDEM): an insert replaces the rows in its way; columns that its image does not have keep the
-values of the last of them. An update or delete of a missing row, and an update to a duplicate key, is
-skipped. Each is recorded as a conflict. A before-image without searchable columns stops this mode, too, on MySQL
-(IDX-R2).
+Idempotent mode (APP-R7, AP-IDEM): an insert replaces the rows that have one of its keys; columns that are missing in
+its image keep the values of the last of these rows. An update or delete of a missing row, and an update to a duplicate
+key, is skipped. Each is recorded as a conflict. On MySQL, a before-image without searchable columns also stops this
+mode (IDX-R2).
 
 Rules: FIND, FIND-ROWS, IDX-R1 to R4, APP-R5 to R7, DEF-R1b, DEF-R2, AP-IDEM.
 """
@@ -45,8 +45,8 @@ from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8
 
 @inline
 def insert_row(store, change, row, image, state):
-    """Apply an insert; return DONE, or why it stopped. `replaced_row_…` is the row that it replaces; it survives a stop
-    for room."""
+    """Apply an insert. Returns DONE, or why it stopped. `replaced_row_…` is the row that it replaces, which survives a
+    stop for room."""
     n = store.n_parts
     while True:
         basis = store.replaced_row_record
@@ -82,8 +82,8 @@ def insert_row(store, change, row, image, state):
 
 @inline
 def update_in_place(store, number, change, row, image, state):
-    """Apply an insert that meets a row with its last unique key by changing that row; return whether there was room. A
-    row that it replaced before is gone."""
+    """Apply an insert that finds a row with its last unique key by changing that row. Returns whether there was room. A
+    row that it replaced before is removed."""
     slot, n = slot_at(store, number), store.n_parts
     size = encode_record_at_end(store, store.after, row, record_of(store, slot), n)
     if size < 0:
@@ -107,7 +107,7 @@ def drop_replaced(store, change, state):
 
 @inline
 def delete_conflicting(store, number, change, state):
-    """Apply an insert that meets a row with another unique key by deleting that row, which it replaces."""
+    """Apply an insert that finds a row with another unique key by deleting that row, which it replaces."""
     slot = slot_at(store, number)
     drop_replaced(store, change, state)
     store.replaced_row_pointer = slot.pointer
@@ -141,7 +141,7 @@ def awaits(store, slot, row):
 
 @inline
 def update_row(store, number, change, row, image, state):
-    """One update of the row in a slot; DONE, or why it stopped."""
+    """Update the row in a slot. Returns DONE, or why it stopped."""
     slot, n = slot_at(store, number), store.n_parts
     if awaits(store, slot, row):
         return Status.AWAITS
@@ -183,7 +183,7 @@ def lacks_room(store, state):
 
 @inline
 def apply_change(store, j, state):
-    """Change j of the batch; DONE, or why it stopped."""
+    """Apply change j of the batch. Returns DONE, or why it stopped."""
     status = lacks_room(store, state)
     if status != Status.DONE:
         return status
@@ -207,7 +207,7 @@ def apply_change(store, j, state):
 
 @kernel
 def apply_rows(n, store_address, state_address):
-    """Apply n changes from the state's `next` on; says why it stopped. `before`, `after` and `searches` of the store
+    """Apply n changes from the state's `next` on. Returns why it stopped. `before`, `after` and `searches` of the store
     are the batch's.
 
     DUPLICATE: `detail` is the number of the unique key. CONFLICTS_FULL and the like: continue when there is room.

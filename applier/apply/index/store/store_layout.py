@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The memory layout of a row store: records of eight-byte words, and the kernels' small moves between them.
+"""The memory layout of a row store: records of eight-byte words, and small functions on them.
 
     store     one for all rows
     slot      a row: its pointer, the location of its record in the buffer, its rank in the table's order, the record's
@@ -9,8 +9,8 @@
               after a byte that says whether it is NULL
     index     its parts, heads of buckets, and for each slot the next and the previous one in its bucket
               and the hash of its key
-    input     a part of a batch's images: offsets, data, which rows do not have it (0: none), and their replacements (0:
-              each has a separate value, in the data)
+    input     a part of a batch's images: offsets, data, the rows without it (address 0: none), and their common value
+              (0: each row's value is in the data)
 
 Records and images are accessed by address, everything else as typed views.
 """
@@ -27,20 +27,20 @@ STORE, store_at, _ = struct("store", **dict.fromkeys((
     "n_parts", "slots", "slot_room", "slots_used", "free_slot", "buffer", "buffer_used", "buffer_room", "garbage",
     "next_order", "indexes", "n_indexes", "n_unique", "rank", "before", "after", "searches", "detail",
     "replaced_row_pointer", "replaced_row_record", "replaced_row_order", "awaited", "awaited_of"), np.int64))
-"""`before` and `after` are the inputs of a batch's images, `searches` (uint8 by row of the before-images) numbers of
-indexes, `rank` the index that has the table's order, -1 for that of arrival. `free_slot` is -1 where there is none."""
+"""`before` and `after` are the inputs of a batch's images, `searches` (uint8, by row of the before-images) the numbers
+of indexes, `rank` the index with the table's order, -1 for the order of arrival. `free_slot` is -1 if there is none."""
 NO_SEARCH, NO_ROW = 255, 254
-"""In `searches`: a before-image by which no row can be searched, and one by which none is found."""
+"""In `searches`: a before-image by which no row can be searched, and one that finds no row."""
 WAITS, TOLD = 1, 2
-"""In `awaited` (uint8 by row of the after-images; 0 where no image awaits anything): a part must be computed of the
-row that is found; it was, of the row's record at `awaited_of` (int64 by row of the after-images)."""
+"""In `awaited` (uint8, by row of the after-images; address 0 if no image awaits a value): a part must be computed from
+the row that is found; or it was computed, from the row's record at `awaited_of` (int64, by row of the after-images)."""
 
 SLOT, _, _slot = struct("slot", **dict.fromkeys(("pointer", "record", "order", "size", "hash"), np.int64))
-"""A free one has the next free one as its pointer and -1 as its record. `hash` is for a witness."""
+"""A free slot has the next free one as its pointer, and -1 as its record. `hash` is for a witness."""
 INDEX, index_view, _index = struct("index", **dict.fromkeys(("n", "parts", "heads", "mask", "links", "kind"),
                                                             np.int64))
 UNIQUE, ALIKE, UNLIKE = 0, 1, 2
-"""An index's `kind`: of one key there is one row; several, which are all alike; or several that differ otherwise."""
+"""The `kind` of an index: a key has one row; several rows, which are equal; or several rows, which may differ."""
 LINK, _, link_at = struct("link", next=np.int64, previous=np.int64, hash=np.uint64)
 INPUT, _, input_at = struct("input", **dict.fromkeys(("offsets", "data", "absent", "default", "default_length"),
                                                      np.int64))
@@ -60,14 +60,14 @@ def part_end(record, n, part):
 
 @inline
 def has_own(entry, row, old):
-    """Return whether an image's part lies in the input `entry`; `old` is 0 where there is no row before."""
+    """Return whether an image's part is in the input `entry`; `old` is 0 if there is no previous row."""
     absent = entry.absent
     return absent == 0 or load_u8(absent + row) == 0 or (old == 0 and entry.default == 0)
 
 
 @inline
 def record_size(inputs, n, row, old):
-    """Return the size of an image's record in bytes: missing parts are as in the record `old` (0: the default)."""
+    """Return the size of an image's record in bytes. Missing parts are those of the record `old` (0: the defaults)."""
     size = 4 * n
     for part in range(n):
         entry = input_at(inputs, part)
@@ -104,7 +104,7 @@ def put_record(inputs, n, row, old, to):
 
 @inline
 def key_hash(index, record, n):
-    """64 bits of a record's key in an index."""
+    """Return a hash of 64 bits of a record's key in an index."""
     word = _GOLDEN
     parts = index.parts
     for i in range(index.n):
@@ -130,7 +130,7 @@ def same_key(index, a, b, n):
 
 @inline
 def has_null(index, record, n):
-    """Return whether a part of a record's key is NULL: then it is like no other key."""
+    """Return whether a part of a record's key is NULL; then it equals no other key."""
     parts = index.parts
     for i in range(index.n):
         if load_u8(part_start(record, n, load_i64(parts + 8 * i))) == 0:
@@ -140,7 +140,7 @@ def has_null(index, record, n):
 
 @inline
 def compare_keys(index, a, b, n):
-    """The order of two records by an index's key: negative, 0 or positive."""
+    """Compare two records by an index's key: negative, 0 or positive."""
     parts = index.parts
     for i in range(index.n):
         part = load_i64(parts + 8 * i)
@@ -163,14 +163,14 @@ def slot_at(store, number):
 
 @inline
 def record_of(store, slot):
-    """The address of a slot's record."""
+    """Return the address of a slot's record."""
     return store.buffer + slot.record
 
 
 @inline
 def comes_before(store, a, b, n):
-    """Return whether a server that looks through the table meets row a first (slot numbers): the order of its clustered
-    key, and where that is the same, or there is none, that of arrival."""
+    """Return whether a scan of the table by a server finds row a before row b (slot numbers): the order is that of the
+    clustered key, then that of arrival."""
     rank = store.rank
     if rank >= 0:
         order = compare_keys(index_at(store, rank), record_of(store, slot_at(store, a)),
@@ -182,8 +182,8 @@ def comes_before(store, a, b, n):
 
 @inline
 def find(store, index, record, n):
-    """The number of the slot whose key is that of `record`, -1 if there is none; where there may be several, the one
-    that a server meets first."""
+    """Return the number of the slot with the key of `record`; -1 if there is none. If there are several, the one that a
+    server finds first."""
     word = key_hash(index, record, n)
     number = load_i64(index.heads + 8 * np.int64(word & np.uint64(index.mask)))
     links, kind = index.links, index.kind
@@ -201,8 +201,8 @@ def find(store, index, record, n):
 
 @inline
 def put_link(store, index, number, word):
-    """Put a slot into an index: before the others of its bucket, or where rows are alike, by its order among those of
-    its hash. The first slot of a bucket has the last one as its previous, inverted."""
+    """Insert a slot into an index: at the start of its bucket, or, in an index with equal rows, by its order among
+    those with its hash. The previous slot of a bucket's first one is its last one, inverted."""
     head = index.heads + 8 * np.int64(word & np.uint64(index.mask))
     links, first = index.links, load_i64(head)
     link = link_at(links, number)
@@ -237,7 +237,7 @@ def put_link(store, index, number, word):
 
 @inline
 def drop_link(index, number):
-    """Take a slot out of an index."""
+    """Remove a slot from an index."""
     links = index.links
     link = link_at(links, number)
     head = index.heads + 8 * np.int64(link.hash & np.uint64(index.mask))

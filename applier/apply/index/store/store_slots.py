@@ -23,12 +23,13 @@ from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import inline, load_u8
 
 NO_ROOM = -2
-"""In place of a slot's number: the buffer has no room for the search."""
+"""Returned instead of a slot's number: the buffer has no room for the search."""
 
 
 @inline
 def encode_record_at_end(store, inputs, row, old, n):
-    """Write an image's record behind the buffer's end, without keeping it: its bytes, -1 if there is no room."""
+    """Write an image's record after the buffer's end, without keeping it. Returns its size in bytes; -1 if there is no
+    room."""
     size = record_size(inputs, n, row, old)
     used = store.buffer_used
     if size > store.buffer_room - used:
@@ -39,8 +40,8 @@ def encode_record_at_end(store, inputs, row, old, n):
 
 @inline
 def find_searched(store, before):
-    """The number of the slot that a before-image finds, by the index that SEARCHES has for it; -1 for none. NO_ROOM
-    where the buffer is too full to look."""
+    """Return the number of the slot that a before-image finds, by its index in SEARCHES; -1 if there is none, NO_ROOM
+    if the buffer is too full to search."""
     search, n = np.int64(load_u8(store.searches + before)), store.n_parts
     if search >= NO_ROW:
         return np.int64(-1)
@@ -52,8 +53,8 @@ def find_searched(store, before):
 
 @inline
 def taken_key(store, record, n, own, old):
-    """The first unique key of `record` that another row than slot `own` has, -1 if none; DETAIL is that row. Keys that
-    are as in the record `old` (0: there is none) are the row's own."""
+    """Return the first unique key of `record` that a row other than slot `own` has; -1 if there is none. DETAIL is that
+    row. Keys that equal those of the record `old` (0: there is none) are the row's own."""
     for number in range(store.n_unique):
         index = index_at(store, number)
         if has_null(index, record, n) or (old and same_key(index, old, record, n)):
@@ -74,7 +75,7 @@ def link_all(store, number, record, n):
 
 @inline
 def remove_slot(store, number):
-    """Take a row out of all indexes and free its slot; its record and its column pointers are the caller's."""
+    """Remove a row from all indexes and free its slot. The caller handles its record and its column pointers."""
     for i in range(store.n_indexes):
         drop_link(index_at(store, i), number)
     slot = slot_at(store, number)
@@ -86,7 +87,7 @@ def remove_slot(store, number):
 
 @inline
 def add_slot(store, pointer, size, n):
-    """A new row, whose record is the `size` bytes behind the buffer's end: its number."""
+    """Add a row, whose record is the `size` bytes after the buffer's end. Returns its number."""
     number = store.free_slot
     if number >= 0:
         store.free_slot = slot_at(store, number).pointer
@@ -107,7 +108,7 @@ def add_slot(store, pointer, size, n):
 
 @inline
 def change_record(store, number, size, n):
-    """Give a row the record of `size` bytes behind the buffer's end, where it is another one."""
+    """Give a row the record of `size` bytes after the buffer's end, if that differs from its own."""
     slot = slot_at(store, number)
     old, new = record_of(store, slot), store.buffer + store.buffer_used
     if size == slot.size and same_bytes(old, new, size):

@@ -19,8 +19,8 @@ from keysearch.memory import copy_bytes, kernel
 
 @kernel
 def fill_rows(rows, store_address):
-    """Give the first `rows` slots, which are the base's rows in order, their records out of AFTER. There must be room
-    for them; indexes are built by `build_index`."""
+    """Write the records of the first `rows` slots, which are the base's rows in order, from AFTER. There must be room
+    for them; `build_index` builds the indexes."""
     store = store_at(store_address)
     for row in range(rows):
         size = encode_record_at_end(store, store.after, row, 0, store.n_parts)
@@ -47,9 +47,9 @@ def find_rows(first, rows, store_address, images, slots):
 
 @kernel
 def take_rows(first, rows, store_address, number, orders):
-    """Take out one row for each of BEFORE's images `first` … `rows` that equals it in an index's parts, and write its
-    rank in the table's order to `orders` (int64[rows]; -1: no row). Returns how many images were processed: fewer if
-    the buffer is full."""
+    """Remove, for each of BEFORE's images `first` … `rows`, one row that equals it in an index's parts, and write the
+    row's rank in the table's order to `orders` (int64[rows]; -1: no row). Returns how many images were processed: fewer
+    if the buffer is full."""
     store = store_at(store_address)
     n, index = store.n_parts, index_at(store, number)
     for row in range(first, rows):
@@ -82,7 +82,7 @@ def add_rows(first, rows, store_address, pointers, orders):
 
 @kernel
 def build_index(store_address, number):
-    """Put all rows into an index whose heads are empty."""
+    """Insert all rows into an index with empty heads."""
     store = store_at(store_address)
     n, index = store.n_parts, index_at(store, number)
     for slot_number in range(store.slots_used):
@@ -93,7 +93,7 @@ def build_index(store_address, number):
 
 @kernel
 def move_records(store_address, buffer):
-    """Copy the records that are in use into another buffer, which then is the store's."""
+    """Copy the records in use into another buffer, which becomes the store's."""
     store = store_at(store_address)
     used = np.int64(0)
     for number in range(store.slots_used):

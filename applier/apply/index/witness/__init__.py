@@ -1,3 +1,3 @@
-"""Before-images compared with the rows that are found."""
+"""Compares before-images with the rows that they find."""
 
 __all__ = ["image_witness", "witness_kernel"]

@@ -1,4 +1,4 @@
-"""The memory around `witness_kernel`: which before-images of a batch differ from their rows, as far as hashes show."""
+"""The memory around `witness_kernel`: which before-images of a batch may differ from their rows, by their hashes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keysearch.addresses import address_of
 
 class ImageWitness:
     """Compares before-images with the rows of one index. `columns` are the stored columns of the definition, by number,
-    and `found_by` those that rows are found by: an image that has only these says nothing new."""
+    and `found_by` those by which rows are found: an image that has only these is not compared."""
 
     def __init__(self, columns: Collection[int], found_by: Collection[int]) -> None:
         self._columns, self._found_by = frozenset(columns), frozenset(found_by)
@@ -23,7 +23,7 @@ class ImageWitness:
         self._arrays: tuple[np.ndarray, ...] = ()
 
     def receive(self, batch: Changes, layouts: ImageLayouts) -> int:
-        """Get ready for a batch; the address of the kernels' record."""
+        """Prepare for a batch. Returns the address of the kernels' record."""
         for layout in layouts.known[len(self._comparable):]:
             says = self._columns.intersection(layout.present) - self._found_by
             self._comparable = np.append(self._comparable, np.uint8(bool(says)))
@@ -37,12 +37,12 @@ class ImageWitness:
         return address_of(self._record)
 
     def release(self) -> None:
-        """The batch was applied, and its memory is no longer needed."""
+        """Release the batch, which was applied."""
         self._arrays = ()
 
     @property
     def agreed(self) -> int:
-        """How many before-images agreed with their rows by their hashes, so far."""
+        """The number of before-images so far that agree with their rows by their hashes."""
         return int(self._record["agreed"])
 
     @property

@@ -1,7 +1,7 @@
-"""Inflates compressed events to plain events without checksums (compressed_kernel describes the compression).
+"""Inflates compressed events to plain events without checksums. Their format is described in compressed_kernel.
 
-An Inflater works ahead of a kernel that walks a file: many small events are inflated at once, and a large payload in
-parts. No size is trusted: memory grows with the actual data, not with the size that an event claims.
+An Inflater works ahead of a kernel that walks a file: it inflates many small events together, and a large payload in
+parts. It trusts no size: memory grows with the actual data, not with the size that an event claims.
 """
 
 import ctypes
@@ -20,16 +20,16 @@ from applier.io.mapping import MappedFile
 from keysearch.addresses import address_of
 
 AHEAD_BYTES = 4 << 20
-"""Bytes inflated at a time, except for a single event that holds more."""
+"""The number of bytes to inflate at a time, unless a single event has more."""
 _AHEAD_EVENTS, _AHEAD_FILE_BYTES = 4096, 16 << 20
 _MOST_EVENT_BYTES = (1 << 30) + 4096
-"""max_allowed_packet's limit, and a header: no compressed event was larger."""
+"""The limit of max_allowed_packet plus a header: no event was larger before compression."""
 _GUARD = bytes(64)
 
 
 
 class _Found(NamedTuple):
-    """A record of find_compressed about an event (FOUND)."""
+    """An event as find_compressed describes it (FOUND)."""
 
     position: int
     prefix: int
@@ -40,7 +40,7 @@ class _Found(NamedTuple):
 
 
 class Inflater:
-    """Inflates the compressed events of a file in order, for a kernel that asks for the next ones.
+    """Inflates the compressed events of a file in order, when a kernel requests the next ones.
 
     `contents` (CONTENT[n]) describes them; it and the memory are valid until the next call.
     """
@@ -56,12 +56,12 @@ class Inflater:
 
     @property
     def memory_end(self) -> int:
-        """The end address of the memory that holds `contents`."""
+        """The end address of the memory of `contents`."""
         return address_of(self._memory) + len(self._memory)
 
     def advance(self, position: int, end: int, within: bool) -> None:
-        """Inflate the next events, up to `end`: from the compressed event at `position` on, or the next part of the one
-        that `position` is `within`. Raises ArchiveError (1610) if that event is malformed; later ones fail when they
+        """Inflate the next events, up to `end`: those from the compressed event at `position` on, or, if `within`, the
+        next part of that event. Raises ArchiveError (1610) if that event is malformed; later events raise it when they
         are reached."""
         try:
             if not within:
@@ -77,7 +77,7 @@ class Inflater:
             raise error.at(file=self._file.uri, position=position) from None
 
     def _look_ahead(self, position: int, end: int) -> list[_Found]:
-        """The compressed events from `position` on that have been found."""
+        """Return compressed events from `position` on; many are found at a time."""
         if not self._ahead or self._ahead[0].position != position:
             found = np.empty(_AHEAD_EVENTS, k.FOUND)
             size = int.from_bytes(self._bytes[position + 9:position + 13], "little")
@@ -88,7 +88,7 @@ class Inflater:
         return self._ahead
 
     def _inflate_several(self, found: list[_Found]) -> None:
-        """The first event, and as many of the following ones as take AHEAD_BYTES, up to a large or malformed one."""
+        """Inflate the first event, and following ones up to AHEAD_BYTES in sum, or up to a large or malformed event."""
         positions: list[int] = []
         parts: list[bytes | memoryview] = []
         lengths, total = [], 0
@@ -111,9 +111,10 @@ class Inflater:
         self._set(positions, parts, lengths, False)
 
     def _inflate_together(self, found: list[_Found]) -> bool:
-        """Inflate the first zstd payloads by one stream: a decompressor for each costs more than inflating a small
-        payload. False if one does not hold whole events of the length that it claims: inflating one by one then finds
-        it. (Wrong lengths that are off by whole events and compensate each other pass: no damage makes them.)"""
+        """Inflate the first zstd payloads as one stream: a decompressor for each costs more than inflating a small
+        payload. Returns False if the contents of a payload are not whole events of the claimed length; inflating the
+        payloads singly then finds it. (Wrong lengths that compensate each other by whole events pass, but no damage
+        causes them.)"""
         lengths, total = [], 0
         for event in found:
             total += event.inflated
@@ -148,7 +149,7 @@ class Inflater:
         k.as_plain_events(address_of(self.contents), len(positions))
 
     def _inflated(self, found: _Found) -> bytes | memoryview:
-        """Inflate an event at once."""
+        """Inflate a whole event."""
         data, length = self._bytes[found.data:found.end], found.inflated
         try:
             if found.form == k.ZSTD:
@@ -166,7 +167,7 @@ class Inflater:
         return data
 
     def _cut(self, found: _Found) -> Iterator[tuple[bytes, bool]]:
-        """Inflate some events of a large payload, and tell whether more follow."""
+        """Inflate some events of a large payload. The result says whether more follow."""
         pending, rest, total = b"", bytearray(), 0
         for part in self._read(found):
             total += len(part)
@@ -213,12 +214,12 @@ class Inflater:
 
 
 def _is_large(found: _Found) -> bool:
-    """True for a payload that is inflated in parts."""
+    """Return True for a payload that is inflated in parts."""
     return found.inflated > AHEAD_BYTES and found.form in (k.ZSTD, k.NONE)
 
 
 def events_within(file: MappedFile, event: Event, description: FormatDescription) -> Iterator[Event]:
-    """The events that a compressed event of the file holds, for tools; all have its position. Raises ArchiveError."""
+    """Yield the events in a compressed event of the file, for tools; all have its position. Raises ArchiveError."""
     inflater = Inflater(file, description.header_length, description.checksum_length)
     goes_on, within, end = True, False, event.position + event.size
     while goes_on:

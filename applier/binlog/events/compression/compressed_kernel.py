@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Finds compressed events and the compressed bytes in them, and makes plain events from their contents.
+"""Finds compressed events and their compressed bytes, and makes plain events from their contents.
 
     TRANSACTION_PAYLOAD    fields (type, length, value), each number of variable length: 1 size of the payload, 2
                            algorithm (0 zstd, 255 none), 3 size when inflated, 0 the end; then the payload: events
@@ -31,20 +31,21 @@ _QUERY_POST_HEADER = 13
 
 FOUND, _, found_at = struct("compressed event", **dict.fromkeys((
     "position", "prefix", "data", "end", "inflated", "form"), np.int64))
-"""A compressed event: how many of its bytes precede the compressed ones, the range of these (offsets in the file), the
-length that it gives for its contents, and its form."""
+"""A compressed event: the number of bytes before the compressed ones, the range of these (offsets in the file), the
+length of the contents that the event claims, and its form."""
 ZSTD, NONE, ZLIB, UNKNOWN, MALFORMED = range(5)
 
 CONTENT, content_view, content_at = struct("content", **dict.fromkeys((
     "position", "start", "end", "goes_on"), np.int64))
-"""The inflated contents of the compressed event at a position: the range (addresses) of its events, and whether more of
+"""Inflated contents of the compressed event at a position: the range (addresses) of its events, and whether more of
 them follow in the next record."""
 CONTENT_BYTES = CONTENT.itemsize
 
 
 @inline
 def is_compressed(event_type):
-    """TRANSACTION_PAYLOAD, and MariaDB's QUERY_COMPRESSED and compressed rows events."""
+    """Return whether events of this type are compressed: TRANSACTION_PAYLOAD, and MariaDB's QUERY_COMPRESSED and
+    compressed rows events."""
     return event_type == _PAYLOAD or (event_type >= _QUERY_COMPRESSED and event_type <= _LAST_COMPRESSED)
 
 
@@ -83,7 +84,7 @@ def _describe(record, prefix, data, end, inflated, form):
 
 @inline
 def describe_payload(record, base, at, end):
-    """Describe a TRANSACTION_PAYLOAD whose body is from address `at` to `end` in a record."""
+    """Describe in a record the TRANSACTION_PAYLOAD whose body is from address `at` to `end`."""
     size, algorithm, inflated = np.int64(-1), np.int64(0), np.int64(-1)
     field = np.int64(-1)
     while field != _FIELD_END:
@@ -113,7 +114,8 @@ def describe_payload(record, base, at, end):
 
 @inline
 def _describe_event(record, base, event, body, end, event_type):
-    """MariaDB's: the bytes before the compressed ones, and the length before the zlib stream."""
+    """Describe one of MariaDB's compressed events: the bytes before the compressed ones, and the length before the zlib
+    stream."""
     at, prefix = body, np.int64(-1)  # how many bytes of the body are not compressed
     if event_type == _QUERY_COMPRESSED:
         if end - body >= _QUERY_POST_HEADER:
@@ -137,7 +139,7 @@ def _describe_event(record, base, event, body, end, event_type):
 
 @kernel
 def as_plain_events(contents, count):
-    """Give MariaDB's events in `count` contents the type and size that they have without compression."""
+    """Give MariaDB's events in `count` contents the type and size of uncompressed events."""
     for i in range(count):
         content = content_at(contents, i)
         start, end = content.start, content.end
@@ -155,8 +157,8 @@ def as_plain_events(contents, count):
 
 @kernel
 def whole_events(address, length):
-    """Return how many bytes the whole events take that begin the `length` bytes at an address; -1 for an impossible
-    size."""
+    """Return the number of bytes of the whole events at the beginning of `length` bytes at an address; -1 if an event
+    has an impossible size."""
     at = np.int64(0)
     while length - at >= HEADER_BYTES:
         size = np.int64(event_header(address + at).size)

@@ -1,4 +1,5 @@
-"""Memory for rows events from compressed ones: it holds the images of their rows, as the file does for others.
+"""Memory for rows events from compressed events. It contains the images of their rows, as the file does for other
+events.
 
 The kernel that walks the changes fills a buffer with pairs of an INFLATED record and a rows event.
 """
@@ -13,19 +14,20 @@ from keysearch.addresses import address_of
 from keysearch.records import packed
 
 INFLATED, inflated_at = packed("inflated event", file_event=np.int64, length=np.int64)
-"""Before a rows event: the address of the compressed event in the file's memory, and the length of the rows event."""
+"""The record before a rows event: the address of the compressed event in the file's memory, and the length of the rows
+event."""
 INFLATED_BYTES = INFLATED.itemsize
 BUFFER_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class EventBuffer(MappedFile):
-    """A buffer, as memory in which images lie. `file_address` is where the file is mapped."""
+    """A buffer, as the memory of images. `file_address` is where the file is mapped."""
 
     file_address: int
 
     def position_of(self, address: int) -> int:
-        """Return the position in the file of the compressed event whose row is at an address."""
+        """Return the position in the file of the compressed event that contains the row at an address."""
         at = 0
         while True:
             file_event, length = self.array[at : at + INFLATED_BYTES].view(INFLATED)[0].tolist()
@@ -36,8 +38,8 @@ class EventBuffer(MappedFile):
 
 
 class InflatedEvents:
-    """The buffers of one reader. `keep` is notified of each one before it is filled; without it there is one at a time,
-    and its rows are valid until the next one is filled."""
+    """The buffers of one reader. `keep` is called with each buffer before it is filled. Without `keep` there is one
+    buffer at a time, whose rows are valid until the next one is filled."""
 
     def __init__(self, uri: str, file_address: int, keep: Callable[[MappedFile], None] | None):
         self._uri, self._file_address, self._keep = uri, file_address, keep
@@ -48,7 +50,7 @@ class InflatedEvents:
         return self._keep is not None
 
     def next(self, length: int) -> EventBuffer:
-        """A buffer with room for at least one rows event of `length` bytes."""
+        """Return a buffer with room for at least one rows event of `length` bytes."""
         size = max(BUFFER_BYTES, INFLATED_BYTES + length)
         if self._current is None or self.is_kept or self._current.size < size:
             array = np.empty(size, np.uint8)

@@ -1,6 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline about event groups: where they start and end, which are executed, and when to stop.
-"""
+"""Kernels of the outline for event groups: where they start and end, which are executed, and when to stop."""
 
 import numpy as np
 
@@ -35,8 +34,8 @@ _RUNS_SEARCHED = 64
 
 @inline
 def open_group(state, position, header, group_state):
-    """A group starts here, with the event whose header is at an address. STOPPED where the stop time says that it, and
-    so all that follows, does not count."""
+    """Open a group that starts with the event whose header is at an address. Returns STOPPED if the group is not before
+    the stop time: neither it nor later groups count."""
     timestamp = np.int64(event_header(header).time)
     if timestamp >= state.stop_time:
         return Status.STOPPED
@@ -60,8 +59,8 @@ def open_group(state, position, header, group_state):
 
 @inline
 def end_group(state, end, ending):
-    """The group is whole at `end`. One that ROLLED_BACK took its rows back, but it was executed and its GTID counts;
-    whether those of one that is PREPARED count is unknown yet."""
+    """Close the group, which is whole at `end`. If it ROLLED_BACK, its rows do not count, but it was executed and its
+    GTID counts. If it is PREPARED, it is unknown yet whether its rows count."""
     if ending == ROLLED_BACK and roll_back(state, state.group_start, end) == Status.NEED_ROOM:
         return Status.NEED_ROOM
     if ending != COMMITTED:
@@ -89,7 +88,7 @@ def end_group(state, end, ending):
 
 @inline
 def run_by(state, body):
-    """Note the thread of the open group, which is the first field of a statement's event."""
+    """Record the thread of the open group, which is the first field of a statement's event."""
     if state.group_thread == NO_THREAD:
         state.group_thread = np.int64(load_u32(body))
 
@@ -113,7 +112,7 @@ def _record(state, end):
 
 @inline
 def roll_back(state, start, end):
-    """Rows in [start, end) are rolled back."""
+    """Record that rows in [start, end) are rolled back."""
     address = append(state.rolled_back, RANGE_BYTES)
     if address == 0:
         return Status.NEED_ROOM
@@ -125,8 +124,8 @@ def roll_back(state, start, end):
 
 @inline
 def forget_notes(state, start):
-    """Forget notes about rolled-back blocking events from `start` on, which stop nothing: the next one of a kind must
-    be noted again."""
+    """Drop the notes about unreplayable events from `start` on, which were rolled back and so do not stop the replay.
+    The next event of such a kind must be noted again."""
     notes = state.notes.used
     if notes == 0 or note_at(state.notes.start, notes - 1).position < start:
         return
@@ -136,7 +135,7 @@ def forget_notes(state, start):
 
 @inline
 def _count_gtid(state):
-    """The group's GTID is executed: lengthen its source's run, and see whether the stop set is complete."""
+    """Count the group's GTID as executed: extend its source's run, and check whether the stop set is complete."""
     number, server = state.group_number, state.group_server
     address = source_address(state, state.group_source)
     source = source_view(address)
@@ -158,8 +157,8 @@ def _count_gtid(state):
 
 @inline
 def _run_of_server(state, run, server):
-    """The run of the group's domain and a server, given the run that is the domain's latest; 0 for a new one. Only the
-    latest runs are searched: a server that is found in none of them gets one more."""
+    """Return the run of the group's domain and a server, given the domain's latest run; 0 if a new one is needed. Only
+    the latest runs are searched; a server without any of them gets another one."""
     if run == 0 or run_at(state.runs.start, run - 1).first == server:
         return run
     for number in range(state.runs.used, max(state.runs.used - _RUNS_SEARCHED, 0), -1):
@@ -171,8 +170,8 @@ def _run_of_server(state, run, server):
 
 @inline
 def is_past_stop(state, source, number, server):
-    """Return True if the group that opens is behind the stop set's, which the log does not have: a later one of the
-    same server in the domain, as MariaDB's START SLAVE UNTIL decides."""
+    """Return True if the group that opens comes after the stop set's group, which the log does not have: it is a later
+    group of the same server in the domain. MariaDB's START SLAVE UNTIL decides in the same way."""
     if state.gtids_to_stop == 0 or server == NO_SERVER:
         return False
     for i in range(state.stop_gtids.used):

@@ -23,7 +23,7 @@ _COMMIT_ID, _XA, _MORE_ENGINES, _ENDS_ALTER, _HAS_THREAD = 0x02, 0xC0, 0x01, 0x0
 
 @inline
 def read_gtid(state, event_type, position, body, end, server_id):
-    """The GTID of the group that was just opened. (result, MariaDB's flags)"""
+    """Read the GTID of the group that was just opened. Returns (result, MariaDB's flags)."""
     state.group_gtid = position
     if event_type == EventType.ANONYMOUS_GTID:
         return Status.DONE, np.int64(0)
@@ -59,7 +59,7 @@ def read_gtid(state, event_type, position, body, end, server_id):
 
 @inline
 def _read_thread(state, at, end, flags):
-    """The thread of the group, behind MariaDB's flags, if the event has it."""
+    """Read the thread of the group, after MariaDB's flags, if the event has it."""
     if flags & _COMMIT_ID:
         at += 8
     if flags & _XA:
@@ -81,7 +81,8 @@ def source_address(state, number):
 
 @inline
 def _known_source(state, free):
-    """The index of the source in the last record, which is given back where an earlier one is equal."""
+    """Return the index of the source in the last record; if an earlier record is equal, its index, and the last record
+    is freed."""
     last = state.sources.used - 1
     if last > 0 and same_bytes(free, source_address(state, state.group_source), SOURCE_BYTES):
         state.sources.used = last
@@ -101,7 +102,8 @@ def _known_source(state, free):
 
 @inline
 def _read_variable(at, end):
-    """An unsigned integer of MySQL's serialization: (value, next address), or next address 0 where it is cut short."""
+    """Read an unsigned integer of MySQL's serialization. Returns (value, next address); next address 0 if it is
+    truncated."""
     if at >= end:
         return np.uint64(0), np.int64(0)
     first = np.uint64(load_u8(at))
@@ -119,7 +121,8 @@ def _read_variable(at, end):
 
 @inline
 def _read_tagged(source, at, end):
-    """UUID and tag of a GTID_TAGGED body into `source`; the transaction's number, or -1 where it is malformed."""
+    """Read UUID and tag of a GTID_TAGGED body into `source`. Returns the transaction's number; -1 if the body is
+    malformed."""
     number = np.int64(-1)
     for _ in range(3):  # version, size, last required field
         _, at = _read_variable(at, end)

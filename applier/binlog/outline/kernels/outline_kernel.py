@@ -12,8 +12,8 @@ its first event, and is in one of these states:
     TRANSACTION  up to XID, COMMIT or ROLLBACK; statements within do not end it
     ROWS         row events without BEGIN: up to the one that ends the statement
 
-Every read is checked against the end of its event, and every event against the end of the file. Nothing is written
-beyond an array: if one is full, `walk` returns NEED_ROOM, and the caller starts again with larger arrays.
+Every read is checked against the end of its event, and every event against the end of the file. No write goes beyond an
+array: if one is full, `walk` returns NEED_ROOM, and the caller starts again with larger arrays.
 """
 
 import numpy as np
@@ -84,7 +84,8 @@ _ACTIONS = _actions()
 
 @inline
 def _statement_end(state, result):
-    """After an event that is a statement in a form of its own: outside transactions it is the whole group."""
+    """Handle the end of an event that is a statement in a form of its own: outside transactions it is the whole group.
+    """
     if result != Status.DONE or state.group_state == TRANSACTION:
         return result
     return ENDS_GROUP
@@ -92,7 +93,7 @@ def _statement_end(state, result):
 
 @inline
 def _row_statement(state, event_type, position, body, end):
-    """The statement behind the rows events that follow (EV-ANN)."""
+    """Record the statement that made the rows events that follow (EV-ANN)."""
     state.n_row_statements += 1
     if state.row_statements.room == 0:
         return Status.DONE
@@ -125,7 +126,7 @@ def _rows(state, header, event_type, body, end, size, next_position):
 
 @inline
 def _left_out_rows(state, action, body, end):
-    """A table map or rows event of a group that is left out: nothing is known of its table."""
+    """Handle a table map or rows event of an excluded group, about whose table nothing is known."""
     if action == _TABLE_MAP:
         return Status.DONE
     if end - body < ROWS_LEAST:
@@ -157,7 +158,8 @@ def _gtid(state, header, position, event_type, body, end):
 
 @inline
 def _incident(state, header, position):
-    """MySQL's follows a GTID event and MariaDB's nothing; nothing follows it in either's group."""
+    """Handle an INCIDENT event. In MySQL's logs it follows a GTID event, in MariaDB's it is alone; in both it ends its
+    group."""
     if state.group_state == OUTSIDE:
         result = open_group(state, position, header, ANNOUNCED)
         if result != Status.DONE:
@@ -167,8 +169,8 @@ def _incident(state, header, position):
 
 @inline
 def _event(state, header, end, position, next_position, event_type, size):
-    """Take in one event, which is whole and whose checksum is right: from address `header` to `end`, the checksum left
-    out; `position` and `next_position` are of the event in the file that it is, or is in."""
+    """Handle one whole event with a correct checksum, from address `header` to `end`, which excludes the checksum.
+    `position` and `next_position` are those of the event in the file that it is, or that contains it."""
     body = header + state.header_bytes
     action = _ACTIONS[event_type]
     if action == _GTID:
@@ -216,7 +218,7 @@ def _event(state, header, end, position, next_position, event_type, size):
 
 @inline
 def _compressed(state, position, next_position):
-    """Handle the events in a compressed event, as far as they are inflated. No group continues behind its end."""
+    """Handle the events in a compressed event, as far as they are inflated. No group continues after its end."""
     header_length, result, goes_on = state.header_bytes, Status.DONE, True
     while goes_on:
         if state.contents_left == 0 or content_view(state.content).position != position:
@@ -254,16 +256,16 @@ def _compressed(state, position, next_position):
 
 
 _AHEAD = 2048
-"""Bytes ahead of an event to prefetch: processors do not predict which lines a pass over headers will need."""
+"""How many bytes ahead of an event to prefetch: processors do not predict which lines a pass over headers needs."""
 
 
 @kernel
 def walk(state_address):
-    """Read events from `position` to `end` of the state. Gives how the pass ended; `position` says where.
+    """Read events from `position` to `end` of the state. Returns how the pass ended; `position` says where.
 
     DONE: at `end`. STOPPED: a stop condition holds; `last_end` says where. CUT_SHORT: the event here goes past `end`.
-    In these cases the last split is written, unless a group is open. NEED_CONTENTS, NEED_MEMORY: it continues from here
-    when it is called again. After anything else the recording is incomplete.
+    In these cases the last split is written, unless a group is open. NEED_CONTENTS, NEED_MEMORY: the next call
+    continues from here. After any other result the recording is incomplete.
     """
     state = state_at(state_address)
     base, end, position, verify = state.base, state.end, state.position, state.verify

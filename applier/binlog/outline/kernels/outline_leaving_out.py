@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline about groups that are left out: whether the open one is, and its entry when it ends.
+"""Kernels of the outline for excluded groups: whether the open group is excluded, and its entry when it ends.
 
-Decisions per group use binary search: a rule may have as many intervals as a log has groups.
+The decision for a group is a binary search: a rule may have as many intervals as a log has groups.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ _RULE_SOURCE_BYTES, _LEFT_OUT_GTIDS_BYTES = RULE_SOURCE.itemsize, LEFT_OUT_GTIDS
 
 @inline
 def choose_by_server(state, server_id):
-    """The group that opens is of this server."""
+    """Decide by its server whether the opened group is excluded."""
     state.group_left_out = COUNTS
     if state.leaves_out & BY_SERVER == 0:
         return
@@ -47,7 +47,7 @@ def choose_by_server(state, server_id):
 
 @inline
 def choose_by_gtid(state, source, number):
-    """The open group has this source, at an address, and this number."""
+    """Decide by its GTID whether the open group is excluded; `source` is the address of its source."""
     if state.leaves_out & BY_GTID == 0:
         return
     if state.rule_known != state.group_source + 1 or state.rule_server != state.group_server:
@@ -65,7 +65,7 @@ def choose_by_gtid(state, source, number):
 
 @inline
 def _find_source(state, source):
-    """Remember which intervals are of the group's source and server."""
+    """Find and keep the intervals of the group's source and server."""
     state.rule_known, state.rule_server = state.group_source + 1, state.group_server
     state.rule_first = state.rule_end = 0
     low, high = np.int64(0), state.rule_sources.used
@@ -86,7 +86,7 @@ def _find_source(state, source):
 
 @inline
 def _compare(a, b):
-    """Below 0, 0, or above 0, as the bytes at one address are less than, equal to or more than those at another."""
+    """Return a negative number, 0 or a positive one: the order of the bytes at two addresses."""
     for i in range(SOURCE_BYTES):
         step = np.int64(load_u8(a + i)) - np.int64(load_u8(b + i))
         if step != 0:
@@ -96,8 +96,8 @@ def _compare(a, b):
 
 @inline
 def leave_out(state, end):
-    """The group is left out, and ends here: lengthen the last range or begin one, and write down its GTID if that was
-    chosen."""
+    """Record an excluded group that ends here: extend the last range or begin a new one, and record its GTID if it was
+    excluded by GTID."""
     if state.group_left_out == EXECUTED:
         state.n_executed += 1
     else:

@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Typed records that the outline's kernels read and write.
 
-A pass has one record, the state. It holds the limits of the pass, its counters, the open group, and the
-addresses and sizes of the arrays for the results. Kernels get only its address: arrays as arguments would
-cost more than the work on an event. All positions are offsets in the file; events within a compressed event have its
-position, and if they are needed again, they are copied and found by an address relative to the file's.
+A pass has one record, the state: the limits of the pass, its counters, the open group, and the addresses and sizes of
+the arrays for the results. Kernels get only its address: arrays as arguments would cost more than the work on an event.
+All positions are offsets in the file. Events within a compressed event have its position; events that are needed again
+are copied, and found by an address relative to the file's.
 """
 
 from collections import defaultdict
@@ -43,16 +43,16 @@ class Status(IntEnum):
     BAD_EVENT = 6
     UNMAPPED_TABLE = 7
     NEED_CONTENTS = 8
-    """It pauses for the contents of a compressed event."""
+    """Paused: needs the contents of a compressed event."""
     NEED_MEMORY = 9
-    """It pauses for memory to keep some of that in."""
+    """Paused: needs memory to keep a part of a compressed event."""
 
 
 # Group states, see outline_kernel.
 OUTSIDE, ANNOUNCED, STANDALONE, TRANSACTION, ROWS = range(5)
 
 ARRAY, _, _ = struct("array", used=np.int64, start=np.int64, room=np.int64)
-"""An array of records: how many are used, the address of the first, how many there is room for."""
+"""An array of records: the number of used ones, the address of the first, and the number that fit."""
 STATE, state_at, _ = struct("state", **dict.fromkeys((
     # the file, the part of it that is read, and where to stop
     "base", "end", "header_bytes", "checksum_bytes", "verify", "wanted_split", "stop_time", "gtids_to_stop",
@@ -81,8 +81,8 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
 
 NOTE, note_view, note_at = struct("note", **dict.fromkeys((
     "kind", "position", "event", "group", "gtid", "table"), np.int64))
-"""A note for Python. Its event is at its position, or, if it was compressed, at an address relative to the file's. Its
-GTID event is at position 0 if it has none, its table use is -1."""
+"""A note for Python. Its event is at its position, or, if it was compressed, at an address relative to the file's.
+Without a GTID event that position is 0, without a table its use is -1."""
 STATEMENT, FILE_EVENT, BLOCKED, BLOCKED_SAVEPOINT, XA_PREPARED, XA_DECIDED = range(6)
 
 SPLIT, split_view, _ = struct("split", first=np.int64, end=np.int64, digest=np.int64)
@@ -90,33 +90,33 @@ SPLIT_TABLE, split_table_view, _ = struct("table in a split", split=np.int64, us
 RANGE, range_view, _ = struct("range", start=np.int64, end=np.int64)
 SAVEPOINT, _, savepoint_at = struct("savepoint", **dict.fromkeys((
     "name_at", "name_length", "end", "row_events"), np.int64))
-"""One of the savepoints of the open group: the address of its name, the end of its event, and the number of the group's
-rows events before it."""
+"""A savepoint of the open group: the address of its name, the end of its event, and the number of the group's rows
+events before it."""
 TABLE_ID, _, table_id_entry = struct("table id", plus_one=np.int64, use=np.int64, group=np.int64)
-"""A table id of the log (plus one), the table use it stands for, and the number of the group that mapped it."""
+"""A table id of the log (plus one), the table use that it stands for, and the number of the group that mapped it."""
 
 SOURCE, source_view, _ = struct("source", bytes=(np.uint8, (SOURCE_BYTES,)), run=np.int64)
-"""A source of GTIDs (outline_sources), and its latest run, plus one."""
+"""A source of GTIDs (outline_rule.source_bytes), and its latest run, plus one."""
 RUN, _, run_at = struct("run", source=np.int64, first=np.int64, last=np.int64)
-"""Transactions of a source, without gaps. MariaDB: a server id, and its last number in the domain."""
+"""Consecutive transactions of a source. MariaDB: a server id, and its last number in the domain."""
 GROUP, group_view, _ = struct("group", **dict.fromkeys((
     "start", "end", "time", "source", "number", "server", "xid", "thread"), np.int64))
-"""A group, where a pass keeps a record of each: its source and number (-1 without a GTID), its server (MariaDB),
-the number of its XID event (-1 without one), and the thread that ran it on the server (-1 where the log has none)."""
+"""A group, if a pass records all of them: its source and number (-1 without a GTID), its server (MariaDB), the number
+of its XID event (-1 without one), and the thread that ran it on the server (-1 if the log does not have it)."""
 ROW_STATEMENT, row_statement_view, _ = struct("statement of rows", **dict.fromkeys((
     "position", "end", "text", "length"), np.int64))
-"""The statement behind the rows events in [position, end), where a pass keeps a record of each; `end` is NEVER where no
-rows event says that it is the last. The text is at an address relative to the file's."""
+"""The statement that made the rows events in [position, end), if a pass records all of them; `end` is NEVER if no rows
+event is marked as the last one. The text is at an address relative to the file's."""
 STOP, stop_view, _ = struct("stop", bytes=(np.uint8, (SOURCE_BYTES,)), first=np.int64, last=np.int64, reached=np.int64)
-"""The part of the stop set of a source (its bytes): the numbers; MariaDB: the server id and the number, and whether the
-domain has reached them."""
+"""The part of the stop set of one source (given by its bytes): the numbers; MariaDB: the server id and the number, and
+whether the domain has reached them."""
 
 N_SAMPLES_KEPT, SAMPLE_BYTES, SAMPLE_BITS = 512, 512, 6
 _BITMAP = (np.uint8, (MOST_COLUMNS // 8,))
 TABLE, table_view, _ = struct("table use", **dict.fromkeys((
     "body", "body_length", "first_position", "rows_events", "rows_bytes", "partial", "stride", "n_samples",
     "in_split"), np.int64), samples=(np.int64, (N_SAMPLES_KEPT,)), after_columns=_BITMAP, lacked_columns=_BITMAP)
-"""The uses of a distinct table map; samples are positions. `in_split`: the open split has rows events of it."""
+"""The uses of a distinct table map. Samples are positions. `in_split`: the open split has rows events of the table."""
 SAMPLES, AFTER_COLUMNS, LACKED_COLUMNS = (
     offset(TABLE, field) for field in ("samples", "after_columns", "lacked_columns"))
 
@@ -131,7 +131,7 @@ NOTED_KINDS = 257  # 256 event types, and ROLLBACK TO a savepoint that does not 
 
 @inline
 def append(array, size):
-    """The address of a new record, of `size` bytes, at an array's end; 0 where the array is full."""
+    """Append a record of `size` bytes to an array. Returns its address; 0 if the array is full."""
     used = array.used
     if used == array.room:
         return np.int64(0)
@@ -141,7 +141,7 @@ def append(array, size):
 
 @inline
 def kept(state, address, length):
-    """Where bytes of an event are found later, relative to the file: copied where the event was compressed."""
+    """Keep bytes of an event. Returns their address relative to the file; bytes of a compressed event are copied."""
     if state.within != 0:
         copy_bytes(state.kept_at, address, length)
         address = state.kept_at
@@ -151,8 +151,8 @@ def kept(state, address, length):
 
 class Recording:
     """The state and the arrays of one pass. `room`: a power of two, the number of tables that fit; all other sizes are
-    in proportion. `n_groups` and `n_row_statements`: the room for these; 0 if no record of each is kept. `leaving_out`:
-    which groups are excluded, and the room for them."""
+    in proportion. `n_groups` and `n_row_statements` are the numbers of such records that fit; 0: they are not recorded.
+    `leaving_out`: which groups are excluded, and the room for them."""
 
     def __init__(self, room: int, n_splits: int, stop_gtids: GtidSet, n_groups: int = 0, n_row_statements: int = 0,
                  leaving_out: LeavingOut | None = None, n_left_out: int = 0) -> None:
@@ -225,32 +225,32 @@ class Recording:
             self.state[field] = value
 
     def set_contents(self, contents: np.ndarray) -> None:
-        """Set the ready contents of an Inflater, which must stay unchanged until the next call."""
+        """Set the inflated contents of an Inflater, which must stay unchanged until the next call."""
         self.state["content"], self.state["contents_left"] = address_of(contents), len(contents)
         self.state["inner"] = 0
 
     def add_memory(self) -> None:
-        """Add memory for parts of compressed events that must be kept. It lives as long as this object."""
+        """Add memory for parts of compressed events that must be kept. Its lifetime is that of this object."""
         self._memory.append(np.empty(max(_KEPT_BYTES, int(self.state["kept_wanted"])), np.uint8))
         start = address_of(self._memory[-1])
         self.state["kept_at"], self.state["kept_end"] = start, start + len(self._memory[-1])
 
     @property
     def address(self) -> int:
-        """Of the state, for the kernel. The arrays live as long as this object."""
+        """The address of the state, for the kernel. The lifetime of the arrays is that of this object."""
         return address_of(self.state)
 
     def used(self, array: str) -> np.ndarray:
-        """The records that were written to one of the arrays."""
+        """Return the records that were written to one of the arrays."""
         records: np.ndarray = getattr(self, array)
         return records[: int(self.state[array]["used"])]
 
     def source_bytes(self) -> list[bytes]:
-        """The bytes of each source."""
+        """Return the bytes of each source."""
         return [source.tobytes() for source in self.used("sources")["bytes"]]
 
     def groups_left_out(self, mariadb: bool) -> tuple[bytes, Mapping[str, tuple[Interval, ...]]]:
-        """Where groups are left out, packed, and the transactions of those that were chosen by GTID."""
+        """Return the ranges of excluded groups, packed, and the transactions of those that were excluded by GTID."""
         names, numbers = self.source_bytes(), defaultdict[str, list[Interval]](list)
         for source, server, first, last in self.used("left_out_gtids").tolist():
             name = f"{domain_of(names[source])}-{server}" if mariadb else source_text(names[source])
@@ -260,7 +260,7 @@ class Recording:
                 GtidSet.from_intervals(numbers).intervals)
 
     def executed(self, mariadb: bool) -> GtidSet:
-        """The transactions of all groups that ended in this pass."""
+        """Return the transactions of all groups that ended in this pass."""
         runs = self.used("runs").tolist()
         sources = self.source_bytes()
         if mariadb:

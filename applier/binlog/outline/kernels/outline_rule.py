@@ -1,4 +1,4 @@
-"""Which groups are left out, as the records that the outline's kernels read (outline_leaving_out).
+"""Which groups are excluded, as the records that the outline's kernels read (outline_leaving_out).
 
 A source of GTIDs is bytes of one length: a UUID, the tag's length and the tag, or a MariaDB domain, then zeros."""
 
@@ -12,11 +12,11 @@ from keysearch.records import struct
 SOURCE_BYTES = 56
 TAG_AT, MOST_TAG_BYTES = 16, 32
 NO_SERVER = -1
-"""The server of MySQL's GTIDs, which name none."""
+"""The server of MySQL's GTIDs, which do not name a server."""
 
 
 def source_bytes(source: str | int) -> bytes:
-    """The bytes of "uuid", "uuid:tag" or a domain."""
+    """Return the bytes of "uuid", "uuid:tag" or a domain."""
     if isinstance(source, int):
         return source.to_bytes(4, "little").ljust(SOURCE_BYTES, b"\0")
     uuid, _, tag = source.partition(":")
@@ -24,7 +24,7 @@ def source_bytes(source: str | int) -> bytes:
 
 
 def source_text(source: bytes) -> str:
-    """A MySQL source's bytes as the servers write it: UUID, or UUID:tag."""
+    """Return a MySQL source as servers write it, UUID or UUID:tag, given its bytes."""
     digits = source[:TAG_AT].hex()
     uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
     tag = source[TAG_AT + 1 : TAG_AT + 1 + source[TAG_AT]].decode("ascii", "replace")
@@ -32,29 +32,30 @@ def source_text(source: bytes) -> str:
 
 
 def domain_of(source: bytes) -> int:
-    """The MariaDB domain that a source's bytes are."""
+    """Return the MariaDB domain, given a source's bytes."""
     return int.from_bytes(source[:4], "little")
 
 
 BY_GTID, BY_SERVER = 1, 2
 """The rules by which groups are excluded."""
 COUNTS, OTHER, CHOSEN, EXECUTED = range(4)
-"""Of a group: it counts, it is left out by its server, it is left out by its GTID, the base has executed it."""
+"""The fate of a group: it counts; it is excluded by its server; it is excluded by its GTID; the base has executed it.
+"""
 RULE_SOURCE, rule_source_view, rule_source_at = struct(
     "source of a rule", bytes=(np.uint8, (SOURCE_BYTES,)), server=np.int64, first=np.int64, end=np.int64)
-"""A source whose transactions are left out (its bytes; MariaDB: and the server), and which of the intervals are its.
-They ascend by bytes, and then by server."""
+"""A source with excluded transactions (its bytes; MariaDB: and the server), and the range of its intervals. Sources
+ascend by bytes, then by server."""
 INTERVAL, _, interval_at = struct("interval", first=np.int64, last=np.int64, kind=np.int64)
 """Numbers of transactions, and the fate of their groups: CHOSEN or EXECUTED."""
 SERVER, _, server_at = struct("server", id=np.int64)
 LEFT_OUT_GTIDS, _, left_out_gtids_at = struct("transactions left out", **dict.fromkeys((
     "source", "server", "first", "last"), np.int64))
-"""Transactions that were left out by GTID: numbers of a source (MariaDB: and a server)."""
+"""Transactions that were excluded by GTID: numbers of a source (MariaDB: and a server)."""
 _MOST = (1 << 63) - 1
 
 
 def rule_records(rule: LeavingOut) -> dict[str, np.ndarray]:
-    """The records, by the name of the array that they are in."""
+    """Return the records, by the name of their array."""
     by_source: dict[str, list[tuple[int, int, int]]] = {}
     for kind, transactions in ((EXECUTED, rule.executed), (CHOSEN, rule.transactions.subtract(rule.executed))):
         for source, numbers in transactions.intervals.items():
@@ -71,7 +72,7 @@ def rule_records(rule: LeavingOut) -> dict[str, np.ndarray]:
 
 
 def _source(source: str) -> tuple[bytes, int]:
-    """A source's bytes, and the server that its GTIDs name."""
+    """Return a source's bytes, and the server that its GTIDs name."""
     domain, _, server = source.partition("-")
     if "-" in server:
         return source_bytes(source), NO_SERVER

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline about savepoints: which part of a group ROLLBACK TO rolls back.
+"""Kernels of the outline for savepoints: which part of a group ROLLBACK TO rolls back.
 
-Servers write `SAVEPOINT name` and `ROLLBACK TO name` into a group only if they must: if rows to be rolled
-back were logged because others with them cannot be (MySQL: of a non-transactional table; MariaDB: also of a changed
-temporary table). Names are compared ignoring the case of ASCII letters, as far as a log shows.
+Servers write `SAVEPOINT name` and `ROLLBACK TO name` into a group only if they must: if rows to be rolled back were
+logged because other rows cannot be rolled back (MySQL: of a non-transactional table; MariaDB: also of a changed
+temporary table). Names are compared ignoring the case of ASCII letters, as far as logs show.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _A, _Z, _TO_LOWER_CASE = ord("A"), ord("Z"), 0x20
 
 @inline
 def set_savepoint(state, sql, length, next_position):
-    """SAVEPOINT name: it replaces one of the same name."""
+    """Handle SAVEPOINT name, which replaces a savepoint of the same name."""
     name, name_length = _name(sql, length)
     known = _find(state, name, name_length)
     if known != _NONE:
@@ -37,7 +37,8 @@ def set_savepoint(state, sql, length, next_position):
 
 @inline
 def roll_back_to(state, sql, length, position):
-    """ROLLBACK TO name: rows since the savepoint are rolled back; it stays, and those after it are gone."""
+    """Handle ROLLBACK TO name: rows since the savepoint are rolled back. The savepoint stays; later ones are removed.
+    """
     name, name_length = _name(sql, length)
     known = _find(state, name, name_length)
     if known == _NONE:
@@ -54,7 +55,7 @@ def roll_back_to(state, sql, length, position):
 
 @inline
 def _name(sql, length):
-    """The savepoint's name, which ends a statement: from its quote on, or after the last space."""
+    """Return the savepoint's name, which ends a statement: from its quote on, or after the last space."""
     end = sql + length
     last = load_u8(end - 1)
     start = end
@@ -72,7 +73,7 @@ def _name(sql, length):
 
 @inline
 def _find(state, name, length):
-    """The number of the savepoint with this name; _NONE if there is none."""
+    """Return the number of the savepoint with this name; _NONE if there is none."""
     for i in range(state.savepoints.used):
         savepoint = savepoint_at(state.savepoints.start, i)
         if savepoint.name_length == length:
@@ -83,7 +84,7 @@ def _find(state, name, length):
 
 @inline
 def _remove(state, number):
-    """Close the gap that a savepoint leaves."""
+    """Remove a savepoint, and close the gap."""
     count = state.savepoints.used - 1
     for i in range(number, count):
         to = state.savepoints.start + SAVEPOINT_BYTES * i

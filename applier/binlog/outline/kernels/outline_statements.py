@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline about statements: group control, and notes of statements that Python must read."""
+"""Kernels of the outline for statements: group control, and notes of statements that Python must read."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from keysearch.memory import inline, load_u8, load_u16, store_u8
 
 _NOTED_SAVEPOINT = 256
 ENDS_GROUP = 100
-"""A result of an event besides DONE and the ends of a pass: this, plus how the group ends."""
+"""A result of an event, other than DONE and the ends of a pass: this number plus how the group ends."""
 
 
 def _word(text: bytes) -> np.uint64:
@@ -72,7 +72,7 @@ def note(state, kind, position, use):
 
 @inline
 def note_once(state, kind, what, position):
-    """The first unreplayable event of a kind is enough: it stops the replay."""
+    """Note an unreplayable event, unless one of its kind is noted: the first one stops the replay."""
     noted = state.noted + what
     if load_u8(noted) != 0 or state.group_left_out != 0:
         return Status.DONE
@@ -82,7 +82,7 @@ def note_once(state, kind, what, position):
 
 @inline
 def _first_letters(address, length):
-    """The first up to eight bytes of a statement in lower case, as one number."""
+    """Return up to eight bytes at the start of a statement, in lower case, as one number."""
     word = np.uint64(0)
     for i in range(min(length, 8)):
         word |= np.uint64(load_u8(address + i) | np.uint8(0x20)) << np.uint64(8 * i)
@@ -91,7 +91,8 @@ def _first_letters(address, length):
 
 @inline
 def _ends_with_start_transaction(address, length):
-    """MySQL's CREATE TABLE … SELECT is logged as CREATE TABLE … START TRANSACTION, and rows follow in its group."""
+    """Return whether a statement ends with START TRANSACTION: MySQL logs CREATE TABLE … SELECT as CREATE TABLE … START
+    TRANSACTION, and rows follow in its group."""
     n = _START_TRANSACTION.shape[0]
     if length < n:
         return False
@@ -103,7 +104,8 @@ def _ends_with_start_transaction(address, length):
 
 @inline
 def query(state, header, position, next_position, body, end):
-    """A statement: group control by its first letters; all else is noted, and outside transactions the whole group."""
+    """Handle a statement. Group control is recognized by its first letters. Any other statement is noted, and outside
+    transactions it is the whole group."""
     if end - body < _QUERY_POST_HEADER:
         return Status.BAD_EVENT
     sql = body + _QUERY_POST_HEADER + np.int64(load_u16(body + 11)) + np.int64(load_u8(body + 8)) + 1
@@ -158,7 +160,7 @@ def query(state, header, position, next_position, body, end):
 
 @inline
 def xa_prepare(state, position, body, end):
-    """The group is prepared, or, in one phase, committed."""
+    """Handle an XA_PREPARE event: the group is prepared, or, in one phase, committed."""
     if body >= end:
         return Status.BAD_EVENT
     if load_u8(body) != 0:

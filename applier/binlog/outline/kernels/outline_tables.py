@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline about tables: distinct table maps, the contents of their rows events, the contents of splits.
+"""Kernels of the outline for tables: distinct table maps, the contents of their rows events, the contents of splits.
 
 TABLE_MAP   table id (6 bytes), then the body that makes tables distinct
 rows        table id (6), flags u16, in v2 extra data (u16 length, itself included), column count, bitmap(s)
@@ -35,13 +35,13 @@ _NO_TABLE_ID = (1 << 48) - 1
 _WRITE, _UPDATE, _DELETE = range(3)
 NO_TABLE = -1
 PARTIAL_IMAGES, PARTIAL_VALUES, MAY_CASCADE = 1, 2, 4
-"""Some image has missing columns; some after-image has all columns, and may have JSON diffs instead of values; some
-update or delete may make foreign keys change rows that the log does not have."""
+"""Properties of a table's use: some image has missing columns; some after-image has all columns, and may have JSON
+diffs instead of values; some update or delete may make foreign keys change rows that the log does not have."""
 
 
 @inline
 def _find_table_id(state, table_id):
-    """The record of a table id, or the free one where it belongs. One record in two is always free."""
+    """Return the record of a table id, or the free one where it belongs. Half of the records are always free."""
     mask = state.table_ids.room - 1
     slot = (table_id ^ table_id >> 16) & mask
     while True:
@@ -53,7 +53,7 @@ def _find_table_id(state, table_id):
 
 @inline
 def map_table(state, position, body, end):
-    """TABLE_MAP: remember which table use its id stands for from here to the end of the group."""
+    """Handle a TABLE_MAP: its id stands for a table use from here to the end of the group."""
     if end - body < 6 + _TABLE_MAP_LEAST:
         return Status.BAD_EVENT
     table_id = table_id_at(body)
@@ -89,7 +89,7 @@ def _has_body(state, table, body, length):
 
 @inline
 def _find_or_add_table(state, position, body, length):
-    """The table use with this body; NO_TABLE where there is no room for a new one."""
+    """Return the table use with this body; NO_TABLE if there is no room for a new one."""
     mask = state.room_table_slots - 1
     slot = np.int64(hash_bytes(body, length)) & mask
     while True:
@@ -114,7 +114,7 @@ def _find_or_add_table(state, position, body, length):
 
 @inline
 def _image_kinds(event_type):
-    """Which images a rows event has: _WRITE the after-image, _DELETE the before-image, _UPDATE both."""
+    """Return which images a rows event has: _WRITE the after-image, _DELETE the before-image, _UPDATE both."""
     if event_type == EventType.PARTIAL_UPDATE_ROWS:
         return _UPDATE
     first = 23 if event_type < 26 else 30 if event_type < 33 else 166 if event_type < 169 else 169
@@ -123,7 +123,8 @@ def _image_kinds(event_type):
 
 @inline
 def use_table(state, header, event_type, body, end, size):
-    """A rows event: count it for its table. (result, table use or NO_TABLE for a dummy event, ends the statement)"""
+    """Count a rows event for its table. Returns (result, table use or NO_TABLE for a dummy event, ends the statement).
+    """
     none = np.int64(NO_TABLE)
     if end - body < ROWS_LEAST:
         return Status.BAD_EVENT, none, False
@@ -174,9 +175,9 @@ def _all_ones(bitmap, n_columns):
 
 @inline
 def _keep_sample(state, table, samples, header, size):
-    """A rows event within which the table's bytes reach a multiple of `stride`, a power of two, is a sample. If there
-    are too many, the stride doubles, and those that do not reach a multiple of it are dropped. Besides its position, a
-    sample has the bits that change in the count of bytes."""
+    """Keep a rows event as a sample if the table's bytes reach a multiple of `stride`, a power of two, within it. If
+    there are too many samples, the stride doubles, and samples that do not reach a multiple of it are dropped. In
+    addition to its position, a sample has the bits that change in the count of bytes."""
     changing = np.int64(0)
     while (table.rows_bytes ^ (table.rows_bytes + size)) >> changing != 0:
         changing += 1
@@ -200,7 +201,7 @@ def _keep_sample(state, table, samples, header, size):
 
 @inline
 def cut_split(state, end):
-    """End the split that is open, if any, with the tables that it has rows events of."""
+    """End the open split, if there is one, with the tables of its rows events."""
     if state.split_start < 0:
         return Status.DONE
     split = state.splits.used

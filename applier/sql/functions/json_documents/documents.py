@@ -31,18 +31,21 @@ from applier.sql.functions.json_documents.document_nodes import Node, found, par
 from applier.sql.nodes import Call
 from applier.sql.values import (
     BOOL,
+    BYTES,
     JSON,
     TEXT,
     Arguments,
     Function,
     Value,
     as_text,
+    is_ascii,
     numbers,
     one,
     shown_bytes,
     together,
     truth,
 )
+from jsondiff.encode import encode
 from jsondiff.normalize import normalize
 from jsondiff.path import Path, PathError
 from jsondiff.path import parse as parse_path
@@ -293,6 +296,23 @@ def _detailed_lines(node: Node, indent: str) -> str:
     return node.kind + ",".join(within + part for part in parts) + indent + {"{": "}", "[": "]"}[node.kind]
 
 
+def _stored_size(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_STORAGE_SIZE: the bytes of the binary document. The text of a JSON value does not tell every type, nor how
+    much room partial updates left in a column."""
+    [value] = arguments
+    if session.flavour != "mysql" or not (value.is_text or value.type.base == "json"):
+        raise NotComputable(f"{call.name}(…)")
+    documents = as_documents(value, session)
+    if not value.is_text and (value.is_column or pc.any(pc.match_substring_regex(documents, _TYPED)).as_py()):
+        raise NotComputable("JSON_STORAGE_SIZE of a document whose text does not tell its size")
+    made = by_distinct(documents, lambda text: len(encode(from_text(text))), pa.int64())
+    return numbers(made, constant=value.constant)
+
+
+_TYPED = r'(^|[\[:,] ?)("(-?\d|base64:)|-?\d+[.eE])'
+"""Scalars of a canonical text that may have been made of a date, a time, bytes or a DECIMAL."""
+
+
 def _queried(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """JSON_QUERY of MariaDB: the part that is an object or an array, as written in the document."""
     [path] = paths_of(arguments[1:]) or [Path()]
@@ -477,6 +497,8 @@ def as_part(value: Value, session: Session) -> Value:
     elif value.type.base in BINARY and session.flavour == "mysql":
         code = _BYTES["varbinary" if value.is_loose else value.type.base]
         made = by_distinct(value.values, lambda data: None if data is None else _as_base64(data, code))
+    elif value.type.base in BINARY:
+        made = by_distinct(shown_bytes(value), quoted)
     elif value.type.base in TEMPORAL and session.flavour == "mysql":
         local = replace(value.type, base="datetime") if value.type.base == "timestamp" else value.type
         shown_as = local if local.base == "date" else replace(local, fsp=6)
@@ -494,6 +516,9 @@ def _parts(arguments: Arguments, session: Session) -> list[Value]:
     charsets = {session.literals, *(value.type.charset for value in texts)}
     if session.flavour == "mariadb" and charsets & _NOT_ASCII and len(texts) < len(arguments):
         raise NotComputable("numbers in a document beside text in a character set that has not all of ASCII")
+    if session.flavour == "mariadb" and any(value.type.base in BINARY for value in arguments) and (
+            charsets & WIDE or not all(is_ascii(value.values) for value in texts)):
+        raise NotComputable("bytes in a document beside text that is not ASCII")
     if session.flavour == "mysql" or not (are_wide or {session.literals in WIDE}) - {False}:
         return [as_part(value, session) for value in arguments]
     if len(are_wide) > 1 or any(value.type.base == "json" for value in arguments):
@@ -511,12 +536,21 @@ def _array(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if not parts:
         return Value(pa.array(["[]"]), JSON, constant=True)
     joined = pc.binary_join_element_wise(*together(parts, n), ", ")
-    return Value(pc.binary_join_element_wise("[", joined, "]", ""), JSON, all(part.constant for part in parts))
+    made = pc.binary_join_element_wise("[", joined, "]", "")
+    return _of_parts(made, arguments, session, constant=all(part.constant for part in parts))
+
+
+def _of_parts(made: pa.Array, arguments: Arguments, session: Session, *, constant: bool) -> Value:
+    """A document made of parts, which is bytes in MariaDB if one of them is."""
+    if session.flavour == "mariadb" and any(value.type.base in BINARY for value in arguments):
+        return Value(made.cast(pa.binary()), BYTES, constant)
+    return Value(made, JSON, constant)
 
 
 def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """MySQL orders members by the length, then the bytes, of their names, and keeps the last of one name."""
-    names = [one(value) for value in arguments[::2]]
+    names = [name.decode() if isinstance(name := one(value), bytes) and name.isascii() and session.flavour == "mariadb"
+             else name for value in arguments[::2]]
     if len(arguments) % 2 or not all(isinstance(name, str) for name in names):
         raise NotComputable("JSON_OBJECT whose names are not text")
     members = list(zip(names, _parts(arguments, session)[1::2], strict=True))
@@ -528,7 +562,8 @@ def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     parts = [pc.binary_join_element_wise(f"{quoted(name)}: ", array, "")
              for (name, _), array in zip(members, values, strict=True)]
     joined = pc.binary_join_element_wise(*parts, ", ")
-    return Value(pc.binary_join_element_wise("{", joined, "}", ""), JSON, all(part.constant for _, part in members))
+    made = pc.binary_join_element_wise("{", joined, "}", "")
+    return _of_parts(made, arguments, session, constant=all(part.constant for _, part in members))
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -540,5 +575,5 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_PRETTY": _of_document(_pretty, pa.string(), ["mysql"]), "JSON_SCHEMA_VALID": _is_of_schema,
     "JSON_DETAILED": _of_document(_detailed, pa.string(), ["mariadb"]), "JSON_QUERY": _queried,
     "JSON_OVERLAPS": _overlap, "MEMBER OF": _is_member, "JSON_CONTAINS": _contains,
-    "JSON_CONTAINS_PATH": _contains_path,
+    "JSON_CONTAINS_PATH": _contains_path, "JSON_STORAGE_SIZE": _stored_size,
 }

@@ -9,16 +9,22 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.errors import NotComputable
+from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
+from applier.sql.casting.byte_strings import bytes_of_text
+from applier.sql.functions.collated import EACH_BYTE
 from applier.sql.functions.json_documents import document_changes, documents
 from applier.sql.nodes import Call
-from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, shown_bytes, together
+from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, as_bytes, is_ascii, together
 
 _FROM_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_QUOTE", "MEMBER OF"})
 """Functions whose first argument is no document."""
 _OF_ANY_TEXT = frozenset({"JSON_VALID", "JSON_UNQUOTE", "JSON_EXISTS"})
 """Functions that have a value for text that is no document."""
+_NUMBERED = r"(?i)\\u(?:00[89a-f]|0[1-9a-f]|[1-9a-f])"
+"""A character beyond ASCII by its number."""
 _BEGINS = r'^[ \t\n\r]*[{\["\-0-9tfn]'
 
 
@@ -28,7 +34,9 @@ def _of_text(name: str, function: Function) -> Function:
             return function(arguments, call, session, n)
         [document, *_] = arguments
         if document.type.base in BINARY:
-            arguments = [_text(value) for value in arguments]
+            arguments = [_text(value, session) for value in arguments]
+            if name == "JSON_UNQUOTE" and not is_ascii(arguments[0].values):
+                raise NotComputable("JSON_UNQUOTE of bytes that are not ASCII")  # in which versions differ
         begins = None
         if name not in _OF_ANY_TEXT and arguments[0].is_text:
             begins = pc.match_substring_regex(arguments[0].values, _BEGINS)
@@ -39,14 +47,20 @@ def _of_text(name: str, function: Function) -> Function:
             of_rows = together([Value(begins, made.type, document.constant), made], n)
             made = Value(pc.if_else(of_rows[0], of_rows[1], None), made.type, made.constant and document.constant)
         if document.type.base in BINARY and pa.types.is_string(made.values.type):
-            made = Value(made.values.cast(pa.binary()), BYTES, made.constant, is_loose=document.is_loose)
+            made = Value(bytes_of_text(made.values, EACH_BYTE), BYTES, made.constant, is_loose=document.is_loose)
         return made
 
     return computed
 
 
-def _text(value: Value) -> Value:
-    return Value(shown_bytes(value), TEXT, value.constant) if value.type.base in BINARY else value
+def _text(value: Value, session: Session) -> Value:
+    """Bytes, and text beside bytes, as text in which every byte is a character."""
+    if value.type.base not in BINARY and not value.is_text:
+        return value
+    text = to_utf8(as_bytes(value, session), EACH_BYTE)
+    if pc.any(pc.match_substring_regex(text, _NUMBERED)).as_py():
+        raise NotComputable("a document of bytes with a character by its number")
+    return Value(text, TEXT, value.constant)
 
 
 FUNCTIONS: dict[str, Function] = {

@@ -165,7 +165,7 @@ def test_what_the_server_has_purged_is_error_1236(flavour, tmp_path, capfd):
         assert cli.main(["archive", "--source", server.url, "--output", str(output), "--until-now"]) == 2
         assert same(output, FOLDERS[flavour], NAMES[:1])
         said = " ".join(capfd.readouterr().err.split())
-        assert "1236" in said and "the server has purged what comes next" in said
+        assert "1236" in said and "the server has purged the next events" in said
         assert cli.main(["archive", "--source", server.url, "--output", str(tmp_path / "new"), "--until-now"]) == 0
     assert same(tmp_path / "new", served, NAMES[2:])
 
@@ -389,7 +389,7 @@ def test_no_server(tmp_path, capfd):
     with server_of("mysql") as server:
         url = server.url
     assert cli.main(["archive", "--source", url, "--output", str(tmp_path / "out")]) == 2
-    assert "is the server there" in capfd.readouterr().err
+    assert "is the server running" in capfd.readouterr().err
     (tmp_path / "out" / NAMES[0]).write_bytes((FOLDERS["mysql"] / NAMES[0]).read_bytes())
     calls = []
     done = applier.archive(url, tmp_path / "out", stopped=lambda: calls.append(0) or len(calls) > 3)

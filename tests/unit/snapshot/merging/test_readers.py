@@ -61,7 +61,7 @@ def test_what_does_not_merge_refuses_it(versions, tmp_path, capsys):
 
 def test_a_lake_stays_what_it_is(log, tmp_path, capsys):
     applier.replay(log[0], lake=tmp_path / "whole", stop=log[1][0])
-    with pytest.raises(UsageError, match="a lake stays what it was made as"):
+    with pytest.raises(UsageError, match="the kind of a lake cannot change"):
         applier.replay(log[0], lake=tmp_path / "whole", merge_on_read=True)
     with pytest.raises(UsageError, match="--merge-on-read is for lakes"):
         applier.replay(log[0], tmp_path / "out", merge_on_read=True)
