@@ -123,12 +123,13 @@ class UnitLink(ABC):
         if isinstance(self.spec.origin, Altered) and before and is_unchanged:
             sorted_by = order_of_copies(self.spec.origin.conversion, before[0])
         partitioning = self.spec.definition.partitioning
-        in_order = partitioning is None or not is_updated  # which puts a row behind those of another partition
+        # an update may put a row behind those of another partition
+        in_order = self.spec.in_order and (partitioning is None or not is_updated)
         if self._began_empty:
             return Arrivals(in_order=in_order, only_inserted=only_inserted, counted=counted)
         match self.spec.origin:
-            case FromBase():
-                in_order = partitioning is None
+            case FromBase(in_order=kept):
+                in_order = in_order and kept and partitioning is None
             case Altered() as altered if (were := altered.conversion.old.partitioning) is not None:
                 keeps = altered.conversion.removed is not None  # those of a partition, or of all others
                 in_order = in_order and (keeps or were == partitioning)

@@ -35,7 +35,8 @@ class TableVersion:
     lives. `sources` says where its rows come from: nowhere, if it begins empty or before the log; from the version
     before it, under whatever name that was; and from a table that a partition was exchanged with. `in_base` is the name
     under which a base has the rows that it began with, None for a table that the log made. `given`: it was there before
-    the log, which may know it with other columns, as a replica's. `time_zone` is that of a replica's applier."""
+    the log, which may know it with other columns, as a replica's. `time_zone` is that of a replica's applier.
+    `unordered`: rows of a partition may have come behind others, since the partitions were changed."""
 
     id: int
     definition: TableDefinition
@@ -46,6 +47,7 @@ class TableVersion:
     in_base: TableName | None = None
     given: bool = False
     time_zone: str = SYSTEM
+    unordered: bool = False
 
     @property
     def is_older_than_log(self) -> bool:
@@ -214,7 +216,9 @@ class TableVersions:
     def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:
         """Give a version another definition that means the same to rows, so that it does not end."""
         self._redefinitions.setdefault(version.id, []).append(Redefinition(position, sql, version.definition))
-        self._versions[version.id] = replace(version, definition=definition)
+        before = version.definition.partitioning
+        moves = before is not None and not before.stays_in(definition.partitioning)
+        self._versions[version.id] = replace(version, definition=definition, unordered=version.unordered or moves)
 
     def end(self, table: TableName, position: Position) -> None:
         """End the current version of a name, if there is one."""
