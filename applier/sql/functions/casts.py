@@ -257,38 +257,6 @@ def _json(value: Value, size: int | None, _: int | None, session: Session) -> Va
     return Value(convert_values(value.values, value.type, JSON, session) if value.is_text else value.values, JSON)
 
 
-def _year(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
-    """MySQL's YEAR, whose text has no zeros in front: NULL for a number that is none, the year of a date, and for text
-    the number that it begins with."""
-    if session.flavour != "mysql" or value.type.base in ("json", "time") or value.type.base in BINARY:
-        raise NotComputable(f"CAST of {value.type.base.upper()} to YEAR")
-    if value.is_text:
-        read = pc.extract_regex(value.values, r"^\s*(?P<number>[+-]?\d{1,9})")
-        digits = pc.struct_field(read, 0)
-        number = pc.utf8_ltrim(digits, "+").cast(pa.int64())
-        zero = pc.if_else(pc.starts_with(digits, "-"), pa.scalar(None, pa.int64()), 2000)
-        made = pc.if_else(pc.equal(number, 0), zero, _full_year(number))
-        return Value(made.cast(pa.decimal128(38, 0)), WHOLE_NUMBER)
-    if value.type.base in ("date", "datetime", "timestamp"):
-        clock = convert_values(value.values, value.type, ColumnType("datetime", fsp=6), session)
-        if zero_dates.has_any(clock):
-            raise NotComputable("CAST of a date with a zero in it to YEAR")
-        return numbers(_full_year(pc.year(clock)), constant=False)
-    found = as_number(value, session)
-    whole = decimals.rounded(found, 0) if pa.types.is_decimal(found.type) else \
-        pc.round(found, 0, round_mode="half_to_even")
-    small = pc.if_else(pc.less(pc.abs(whole.cast(pa.float64())), 1e9), whole.cast(pa.float64()), 1e9)
-    return numbers(_full_year(small.cast(pa.int64())), constant=False)
-
-
-def _full_year(number: pa.Array) -> pa.Array:
-    full = pc.case_when(pc.make_struct(pc.and_(pc.greater(number, 0), pc.less(number, 70)),
-                                       pc.and_(pc.greater_equal(number, 70), pc.less(number, 100))),
-                        pc.add(number, 2000), pc.add(number, 1900), number)
-    is_year = pc.or_(pc.equal(full, 0), pc.and_(pc.greater(full, 1900), pc.less(full, 2156)))
-    return pc.if_else(is_year, full, pa.scalar(None, pa.int64()))
-
-
 _CASTS: dict[str, _Cast] = {
     "CHAR": _char, "VARCHAR": _char, "BINARY": _binary, "SIGNED": _signed, "INT": _signed, "INTEGER": _signed,
     "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "FLOAT": _float, "REAL": _real,
