@@ -12,6 +12,7 @@ from applier.schema.column_ids import numbered
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
+from applier.schema.key_infos import clustered_key
 from applier.schema.name_case import folded_table
 from applier.schema.versioning import ENDS_OF_TIME
 
@@ -53,6 +54,17 @@ class TableVersion:
     def is_older_than_log(self) -> bool:
         """True if the table existed before the log, and this is its definition then."""
         return not self.sources and (self.in_base is not None or self.created_by == FROM_METADATA)
+
+    def moves_rows(self, definition: TableDefinition) -> bool:
+        """True if rows of this version lie in other partitions by that definition, or in none."""
+        partitioning = self.definition.partitioning
+        return partitioning is not None and not partitioning.stays_in(definition.partitioning)
+
+    def reorders(self, definition: TableDefinition) -> bool:
+        """True if that definition moves rows that no key sorts, and all of them come from this log: a version of its
+        own then knows whether there were any."""
+        return (self.in_base is None and not self.is_older_than_log and clustered_key(self.definition) is None
+                and self.moves_rows(definition))
 
     @property
     def previous(self) -> int | None:
@@ -216,9 +228,8 @@ class TableVersions:
     def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:
         """Give a version another definition that means the same to rows, so that it does not end."""
         self._redefinitions.setdefault(version.id, []).append(Redefinition(position, sql, version.definition))
-        before = version.definition.partitioning
-        moves = before is not None and not before.stays_in(definition.partitioning)
-        self._versions[version.id] = replace(version, definition=definition, unordered=version.unordered or moves)
+        self._versions[version.id] = replace(version, definition=definition,
+                                             unordered=version.unordered or version.moves_rows(definition))
 
     def end(self, table: TableName, position: Position) -> None:
         """End the current version of a name, if there is one."""
