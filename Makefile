@@ -34,15 +34,17 @@ test-all: warm older-sparks  ## all tests, how much of the Python side the unit 
 near: kernels  ## the tests near to what differs from the last commit, or to PATHS="applier/apply/index ..."
 	@$(BIN)/python -m tests.support.near $(PATHS)
 
-near-map: warm  ## measure which tests are near to which source files (tests/near.tsv), and what tests cost (tests/costs.tsv)
-	$(BIN)/python -m pytest -q -n 3 --dist worksteal --cost=write
-	rm -rf build/calls
-	$(MAKE) build/calls
-	$(BIN)/python -m tests.support.near --write
+near-map: CALLS := $(if $(PATHS),build/some-calls,build/calls)
+near-map: warm  ## measure which tests are near to which source files, and what tests cost (tests/*.tsv), of all or of PATHS
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal --cost=write $(PATHS)
+	rm -rf $(CALLS)
+	$(MAKE) $(CALLS)
+	$(BIN)/python -m tests.support.near --write $(CALLS)
+	$(BIN)/python docs/write_tables.py
 
-build/calls: | warm
+build/calls build/some-calls: | warm
 	rm -rf $@.new
-	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not thorough" --calls $@.new
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not thorough" --calls $@.new $(PATHS)
 	mv $@.new $@
 
 mutants: build/calls  ## change one thing at a time in the code, and see which suite notices (ARGS="300 --seed 1 --until near")

@@ -40,8 +40,9 @@ def _raised() -> frozenset[tuple[int, str, str]]:
 
 
 def _read() -> Iterator[tuple[int, str, str]]:
-    for path in sorted(CODE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    texts = (path.read_text() for path in sorted(CODE.rglob("*.py")))
+    for text in (text for text in texts if "errno=" in text):
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and node.args:
                 parts = {keyword.arg: keyword.value for keyword in node.keywords}
                 number, message = _number(parts.get("errno")), _text(node.args[0])

@@ -2,6 +2,7 @@
 
 import gc
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -66,8 +67,9 @@ the end of another one's: at the end these would be all that is left for one, or
 def pytest_collection_modifyitems(config, items):
     """A test below tests/unit is marked `unit`, and so on; tests that take turns are marked `thorough` when it is
     another one's; the longest modules come first."""
+    kind = cache(lambda path: path.relative_to(Path(__file__).parent).parts[0])
     for item in items:
-        item.add_marker(item.path.relative_to(Path(__file__).parent).parts[0])
+        item.add_marker(kind(item.path))
     mark_thorough(items)
     config.stash[COLLECTED] = [*items]
     items.sort(key=lambda item: item.path.name not in LONGEST)

@@ -98,7 +98,9 @@ RowSearch = KeyRange | Stored | ImageMultiset | NotSearched
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BeginsEmpty:
-    """The unit begins without rows."""
+    """The unit begins without rows; `is_new`: the log makes, or empties, the table, which so has no counter yet."""
+
+    is_new: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -97,22 +97,24 @@ def _literal(default: Default, column: Column, session: Session) -> Value:
     return constant(pa.scalar(default.text), replace(TEXT, charset=session.literals) if is_read_again else TEXT)
 
 
-def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
-    """The column's default as a scalar of `arrow_type`, with other columns at their defaults.
+def default_scalar(column: Column, definition: TableDefinition, *, strict: bool = True) -> pa.Scalar:
+    """The column's default as a scalar of `arrow_type`, with other columns at their defaults. What does not fit is cut
+    unless `strict`.
 
     Raises SchemaError, naming the column, if the value is not the same for every row and time: CURRENT_TIMESTAMP,
     generated columns, expressions that are not constant.
     """
-    return _scalar(column, definition, other_defaults(column, definition))
+    return _scalar(column, definition, other_defaults(column, definition), strict=strict)
 
 
-def _scalar(column: Column, definition: TableDefinition, others: Callable[[str], Typed]) -> pa.Scalar:
+def _scalar(column: Column, definition: TableDefinition, others: Callable[[str], Typed], *,
+            strict: bool = True) -> pa.Scalar:
     default = column.default
     try:
         if default is not None and default.kind == "now":
             raise NotComputable(f"it is {default.text}")
         return default_values(column, definition, others, 1, Session(definition.flavour, time_zone="+00:00"),
-                              strict=True)[0]
+                              strict=strict)[0]
     except (NotComputable, ValueError, InvalidOperation, pa.ArrowException) as error:
         why = error.message if isinstance(error, NotComputable) else error
         raise SchemaError(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from applier.io.transient import retried
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Answer = TypeVar("Answer")
 
 CHUNK_BYTES = 64 << 10
 """The least that is fetched. Two readers of neighbouring ranges may both fetch the chunk between them."""
@@ -119,16 +121,14 @@ class PartialCopy:
             return self._far[1]
 
 
-def at_once(requests: Sequence[Callable[[], object]]) -> None:
-    """Have requests to a store made at the same time; none may make others so. Raises the first one's error, when all
-    have ended."""
+def at_once(requests: Sequence[Callable[[], Answer]]) -> list[Answer]:
+    """Make requests to a store at the same time, and return their results; none may make others so. Raises the first
+    one's error, when all have ended."""
     if len(requests) == 1:
-        requests[0]()
-        return
+        return [requests[0]()]
     made = [_pool().submit(request) for request in requests]
     wait(made)  # none continues behind the error of another
-    for one in made:
-        one.result()
+    return [one.result() for one in made]
 
 
 def _pool() -> ThreadPoolExecutor:

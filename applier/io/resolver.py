@@ -9,9 +9,11 @@ import pathlib
 import posixpath
 import re
 import stat
+import threading
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from applier.errors import UsageError, reason
 from applier.io.printable import printable
@@ -26,6 +28,10 @@ _CREDENTIALS = dict.fromkeys(("gs", "gcs"), "set GOOGLE_APPLICATION_CREDENTIALS 
 _CREDENTIALS |= dict.fromkeys(("abfs", "abfss"), "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or run "
                               "`az login`; the URI is abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH")
 """By the scheme of a URI, where a store's client finds credentials."""
+_S3 = "s3://"
+_IN_S3 = re.compile(r"s3://[\w.-]+(?:/(?:[\w.~/+=,:;!$&'()*-]|%[0-9A-Fa-f]{2})*)?(?:\?[^#\s]*)?", re.ASCII)
+"""A bucket and a path that are plain, and what follows a "?"."""
+_opening = threading.Lock()
 _reached: set[str] = set()
 _NO_NAMES = frozenset(("", ".", ".."))
 _ENDS = re.compile("[/?#]")
@@ -54,11 +60,10 @@ def resolve(location: str) -> tuple["FileSystem", str]:
     _check(location)
     if not is_uri(location):
         return LocalFileSystem(), os.path.abspath(location)
-    opened = location
-    if location.startswith("s3://") and "allow_delayed_open" not in location:  # a small new file is one request then
-        opened += f"{'&' if '?' in location else '?'}allow_delayed_open=true"
     try:
-        filesystem, path = FileSystem.from_uri(opened)
+        if _IN_S3.fullmatch(location):
+            return _in_s3(location)
+        filesystem, path = FileSystem.from_uri(location)
     except (ArrowException, OSError, NotImplementedError) as error:
         raise UsageError(f"cannot open {location}: {error}", file=location,
                          hint="a path of this machine, or s3://, gs://, abfs://, hdfs:// as pyarrow.fs opens them"
@@ -66,6 +71,26 @@ def resolve(location: str) -> tuple["FileSystem", str]:
     if hint := _CREDENTIALS.get(location.partition("://")[0].lower()):
         _check_access(location, hint)
     return filesystem, path.rstrip("/") or "/"
+
+
+def _in_s3(location: str) -> tuple["FileSystem", str]:
+    plain, query = divided(location)
+    if "allow_delayed_open" not in query:  # a small new file is one request then
+        query = f"{query or '?'}{'&' * (len(query) > 1)}allow_delayed_open=true"
+    path = unquote(plain.removeprefix(_S3)).rstrip("/")
+    environment = tuple((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
+    with _opening:
+        return _bucket(f"{_S3}{path.partition('/')[0]}{query}", environment, os.getpid()), path or "/"
+
+
+@lru_cache(maxsize=64)
+def _bucket(uri: str, environment: tuple[tuple[str, str], ...], process: int) -> "FileSystem":
+    """Open a bucket, once in a process and an environment: that takes until all requests that are under way have their
+    answers."""
+    from pyarrow.fs import FileSystem
+
+    filesystem: FileSystem = FileSystem.from_uri(uri)[0]
+    return filesystem
 
 
 def _check_access(location: str, hint: str) -> None:

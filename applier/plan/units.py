@@ -119,14 +119,14 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
             begins: Sequence[KeyValue | None] = [None] if reason else [None, *_lows(chain, files, ranges, unit_bytes,
                                                                                    allowed)]
             bounds = [*zip(begins, [*begins[1:], None], strict=True)]
-        number = _add_units(chain, searches, number, [(low, high, _begins(base, files.within(low, high)))
+        number = _add_units(chain, searches, number, [(low, high, _begins(base, files.within(low, high), chain[0]))
                                                       for low, high in bounds],
                             staging, allowed, cascades, base, idempotent, witness)
     for group_number, group in by_group.items():
         needed = {item.version.id: searches[item.version.id] or Stored(by_content=False) for item in group}
         number = add_units(group_number, group, needed, number,
-                           lambda item: _begins(base, _base_files(item, base).all), staging, allowed, idempotent,
-                           witness)
+                           lambda item: _begins(base, _base_files(item, base).all, item), staging, allowed,
+                           idempotent, witness)
 
 
 def _with_keys(keys: Collection[KeyValue]) -> list[tuple[KeyValue | None, KeyValue | None]]:
@@ -188,9 +188,11 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
     return number + len(ranges)
 
 
-def _begins(base: Snapshot | None, files: tuple[FileEntry, ...]) -> RowOrigin:
+def _begins(base: Snapshot | None, files: tuple[FileEntry, ...], item: PlannedVersion) -> RowOrigin:
     """The source of the rows of a version that begins with these files of the base."""
-    return FromBase(uri=absolute(base.root), files=files) if base is not None and files else BeginsEmpty()
+    if base is not None and files:
+        return FromBase(uri=absolute(base.root), files=files)
+    return BeginsEmpty(is_new=not item.version.is_older_than_log)
 
 
 def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: Snapshot | None,

@@ -18,8 +18,10 @@ from __future__ import annotations
 import os
 import re
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import orjson
 from pyarrow import fs
@@ -130,25 +132,53 @@ def complete(filesystem: fs.FileSystem, root: str) -> list[int]:
     return [number for number, info in zip(found, infos, strict=True) if info.type == fs.FileType.File]
 
 
-def latest(filesystem: fs.FileSystem, root: str) -> int | None:
-    """Return the number of the latest complete version; None if there is none. Errors: OSError.
+def found(filesystem: fs.FileSystem, root: str) -> tuple[Mark | None, int | None]:
+    """Return the mark of the lake at a path and the number of its latest complete version, each None if there is none.
+    Raises SnapshotError for a damaged mark; errors: OSError."""
+    requests: list[Callable[[], Any]] = [partial(mark_of, filesystem, root), partial(_pointed_at, filesystem, root)]
+    mark, pointed = location.at_once(filesystem, requests)
+    return mark, None if mark is None else _latest_from(filesystem, root, pointed)
 
-    If there are many versions, not all are listed, but only the numbers after the one in LATEST are tried: a run that
-    was killed before it wrote LATEST leaves it behind, and no version expires before LATEST is correct.
+
+def latest(filesystem: fs.FileSystem, root: str) -> int | None:
+    """Return the number of the latest complete version; None if there is none. Errors: OSError."""
+    return _latest_from(filesystem, root, _pointed_at(filesystem, root))
+
+
+def _latest_from(filesystem: fs.FileSystem, root: str, pointed: int | None) -> int | None:
+    """Return the same, given the version that LATEST names.
+
+    If there are many versions, not all are listed, but only the numbers after that one are tried: a run that was
+    killed before it wrote LATEST leaves it behind, and no version expires before LATEST is correct.
     """
-    number = _pointed_at(filesystem, root)
-    if number is not None and is_complete(filesystem, root, number):
-        while is_complete(filesystem, root, number + 1):
-            number += 1
-        return number
+    if pointed is not None:
+        is_right, has_next = location.at_once(filesystem, [
+            partial(is_complete, filesystem, root, number) for number in (pointed, pointed + 1)])
+        if is_right:
+            while has_next:
+                pointed += 1
+                has_next = is_complete(filesystem, root, pointed + 1)
+            return pointed
     return next((number for number in reversed(numbers(filesystem, root)) if is_complete(filesystem, root, number)),
                 None)
 
 
+def is_published(filesystem: fs.FileSystem, root: str, number: int) -> bool:
+    """Return whether a version of this number, or a later one, was published: it may have expired. Errors: OSError."""
+    requests: list[Callable[[], Any]] = [partial(is_complete, filesystem, root, number),
+                                         partial(_pointed_at, filesystem, root)]
+    is_there, pointed = location.at_once(filesystem, requests)
+    if is_there or (pointed is not None and pointed < number):
+        return bool(is_there)
+    return (_latest_from(filesystem, root, pointed) or 0) >= number
+
+
 def is_complete(filesystem: fs.FileSystem, root: str, number: int) -> bool:
-    """Return whether there is a complete version of this number. Errors: OSError."""
-    path = f"{root}/{VERSIONS}/{version_name(number)}/{MANIFEST}"
-    return bool(filesystem.get_file_info(path).type == fs.FileType.File)
+    """Return whether there is a complete version of this number. Its folder is listed: that is one request to a store,
+    and asking for a file that is missing is several. Errors: OSError."""
+    folder = f"{root}/{VERSIONS}/{version_name(number)}"
+    return any(info.base_name == MANIFEST and info.type == fs.FileType.File
+               for info in filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True)))
 
 
 def _pointed_at(filesystem: fs.FileSystem, root: str) -> int | None:
@@ -164,12 +194,12 @@ def latest_uri(uri: str) -> str | None:
     """Return the path or URI of the latest version of the lake at a path or URI; None if there is no lake. Raises
     SnapshotError for a lake without a version."""
     filesystem, root = location.resolve(uri)
-    if id_of(filesystem, root) is None:
-        return None
     try:
-        number = latest(filesystem, root)
+        mark, number = found(filesystem, root)
     except OSError as error:
         raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=uri) from error
+    if mark is None:
+        return None
     if number is None:
         raise SnapshotError("the lake has no version yet", file=uri, hint="a replay with --lake makes one")
     return version_uri(uri, number)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -168,8 +169,8 @@ class Staging:
                       REPORT: orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)}
             if conflicts is not None:
                 others[CONFLICTS] = conflicts
-            for name, content in (small | others).items():
-                self._write(name, content)
+            location.at_once(self._filesystem, [partial(self._write, name, content)
+                                                for name, content in (small | others).items()])
             snapshot = replace(snapshot, tables=tables, lake=self._lake, merges=self.merges, others=tuple(
                 OtherFile(f"{self._prefix}{name}", len(content), digest_of(content))
                 for name, content in others.items()))

@@ -31,6 +31,7 @@ from applier.mysql.types import (
 from applier.mysql.values import decimals
 from applier.sql import literals
 from applier.sql.casting.byte_strings import as_ascii
+from applier.sql.casting.shown_numbers import written
 from applier.sql.casting.temporals import rounds_otherwise
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
@@ -57,6 +58,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         return pa.nulls(len(value.values), arrow_type(wanted))
     if value.is_text and value.type.charset != wanted.charset and wanted.base not in BINARY:
         value = replace(value, values=exact_text.shown(value.values, value.type.charset))
+    if value.is_text and value.type.charset != wanted.charset and any("?" in member for member in wanted.members):
+        value = replace(value, values=in_charset(value.values, wanted.charset or "utf8mb4"))
     if wanted.base in BINARY and value.is_text:
         value = Value(as_bytes(value, session), BYTES, value.constant)
     if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose:
@@ -102,7 +105,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if wanted.base == "year" and session.flavour == "mysql" and not (value.is_column and value.type.base in _DATETIMES):
         if value.type.base in TEMPORAL:
             return _years(value, wanted, session)
-        if value.type.base == "double" and not value.is_column:
+        if value.type.base == "double":
             value = _whole(value, wanted)
     if wanted.base in _DATETIMES and value.type.base in ("decimal", "double", "float") and \
             _has_fraction(value.values):
@@ -110,7 +113,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if wanted.base in _FIELDS and value.is_column and (value.type.zerofill or value.type.base in ("float", "year")):
         value = numbers(as_number(value, session), constant=value.constant)
     if wanted.base in DATES and value.type.base in NUMBERS - {"bit"}:
-        value, session = _digits(value, session)
+        value, session = _digits(value, wanted, session)
     if value.type == wanted and value.values.type == arrow_type(wanted):
         return pc.utf8_rtrim(value.values, " ") if wanted.base == "char" else value.values
     if not as_digits:
@@ -135,7 +138,10 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         return value.values
     if value.type.base in BINARY and wanted.base == "json":
         raise NotComputable("bytes as a document")
-    if value.type.base in ("double", "float") and wanted.base in ("char", "varchar") and \
+    if value.type.base == "double" and value.type.scale is None and wanted.base in _FIELDS and wanted.length:
+        width = wanted.length
+        value = Value(by_distinct(value.values, lambda number: written(number, width)), TEXT, value.constant)
+    elif value.type.base in ("double", "float") and wanted.base in ("char", "varchar") and \
             pc.any(pc.greater(pc.utf8_length(as_text(value, session)), wanted.length or 0)).as_py():
         raise NotComputable("a double whose text is longer than the column")
     if value.type.base in BINARY and wanted.base in INTEGERS:
@@ -164,10 +170,12 @@ def _has_fraction(values: pa.Array) -> bool:
     return bool(pc.any(found).as_py())
 
 
-def _digits(value: Value, session: Session) -> tuple[Value, Session]:
+def _digits(value: Value, wanted: ColumnType, session: Session) -> tuple[Value, Session]:
     """Whole numbers as dates, by their digits from the right. (In an ALTER, doubles go through text, as all of MySQL's
     numbers do.)"""
     found = as_number(value, session)
+    if wanted.base == "date" and pa.types.is_floating(found.type):
+        found = pc.trunc(found)
     if _has_fraction(found):
         return value, session
     found = found.cast(pa.decimal128(38, 0))
@@ -229,6 +237,8 @@ def _of_documents(value: Value, wanted: ColumnType, session: Session) -> pa.Arra
         raise NotComputable(f"a document as {wanted.base.upper()}")
     if session.flavour == "mariadb" or wanted.base not in NUMBERS | {"year"}:
         return assigned(Value(value.values, TEXT), wanted, session)
+    if pc.any(pc.match_substring_regex(value.values, r'^"-?\d+[-:]\d+[-:]')).as_py():
+        raise NotComputable(f"a document that is a date or a time, or its text, as {wanted.base.upper()}")
     text = unquoted(value.values)
     if wanted.base == "year":
         if pc.any(pc.match_substring_regex(value.values, r'^[^-\d"]')).as_py():

@@ -8,6 +8,7 @@ up. Source: MySQL manual, "Functions and Operators"; judged by both servers.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from typing import TypeAlias
@@ -21,7 +22,7 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
-from applier.sql.casting.texts import WIDE
+from applier.sql.casting.texts import WIDE, in_charset
 from applier.sql.functions import (
     arithmetic,
     bits,
@@ -40,6 +41,7 @@ from applier.sql.functions.dates import calendars, clocks, times
 from applier.sql.functions.json_documents import loose_documents
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
+from applier.sql.read_times import datetimes
 from applier.sql.sql_modes import ESCAPES
 from applier.sql.values import (
     BOOL,
@@ -48,12 +50,13 @@ from applier.sql.values import (
     NULL,
     TEXT,
     Value,
+    as_truth,
     beside_text,
     constant,
     converted,
-    is_choice_of_digits,
     numbers,
     text_type,
+    truth,
 )
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
@@ -77,6 +80,9 @@ _OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRA
 _CHOICES = frozenset({"CASE", "SIMPLE CASE", "IF"})
 _WITH_DIGITS = frozenset({"ROUND", "TRUNCATE"})
 """Functions that say with how many digits behind the point an exact number is shown."""
+_WITHOUT_DIGITS = frozenset({"bigint", "json", *BINARY})
+"""Types of results that do not depend on how many digits of a number are shown, as text does not: a function that needs
+a number's text does not compute where that is unknown."""
 _WITH_FORMATS = frozenset({"STR_TO_DATE", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "CONVERT_TZ"})
 _IN_SESSION_CHARSET = frozenset({
     "HEX", "CONV", "BIN", "OCT", "TO_BASE64", "FORMAT", "INET_NTOA", "INET6_NTOA", "BIN_TO_UUID", "SPACE", "MD5", "SHA",
@@ -179,16 +185,21 @@ class Evaluator:
             instant, count = self._instant(call.arguments[0]), self.value(last.arguments[0])
             return intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
         if call.name == "CAST":
-            value = self.value(call.arguments[0])
+            value = (self._with_days if call.word.startswith("DATE") else self.value)(call.arguments[0])
             if call.word.startswith("TIME"):
-                _check_times(call, [value])
+                [value] = _as_instants(call, [value], self._session)
             return cast(value, call, self._session)
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
         as_value = self._instant if call.name == "TIMESTAMPADD" else self.value
-        arguments = [as_value(argument) for argument in call.arguments]
+        try:
+            arguments = [as_value(argument) for argument in call.arguments]
+        except NotComputable:
+            if call.name in conditions.DECIDED_BY and self._is_decided(call):
+                return truth(pa.array([conditions.DECIDED_BY[call.name]]), constant=True)
+            raise
         if call.name in _OF_TIMES:
-            _check_times(call, arguments)
+            arguments = _as_instants(call, arguments, self._session)
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:
@@ -202,9 +213,18 @@ class Evaluator:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
         is_told = call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and \
             arguments[1].constant
-        if is_told or all(_shows(value) or (made.is_text and is_choice_of_digits(value)) for value in arguments):
+        if is_told or made.is_text or made.type.base in _WITHOUT_DIGITS or all(map(_shows, arguments)):
             return made
         return replace(made, shows=False)
+
+    def _is_decided(self, call: Call) -> bool:
+        """True if an operand of AND or OR decides for all rows, whatever another one is."""
+        decided = False
+        for argument in call.arguments:
+            with suppress(NotComputable):
+                truths = as_truth(self.value(argument), self._session)
+                decided |= pc.all(pc.equal(truths, conditions.DECIDED_BY[call.name]), skip_nulls=False).as_py() is True
+        return decided
 
     def _instant(self, node: Node) -> Value:
         """A value to which an interval is added. In MySQL a DATE among text that is chosen has a time of day then."""
@@ -213,7 +233,7 @@ class Evaluator:
         if self._session.flavour != "mysql" or not value.is_text or not is_choice:
             return value
         assert isinstance(node, Call)
-        chosen = [self._instant(argument) for argument in node.arguments]
+        chosen = [_day_of_year(self._instant(argument)) for argument in node.arguments]
         if any(one.type.base == "time" for one in chosen):
             raise NotComputable("an interval added to a time among text, which is one of the current day")
         midnight = ColumnType("datetime")
@@ -221,13 +241,30 @@ class Evaluator:
                                       for one in chosen], node, self._session, self._n)
 
 
-def _check_times(call: Call, arguments: list[Value]) -> None:
-    """Raise NotComputable for the time of text to which an interval was added: a server has the date, not its text."""
-    for node, value in zip(call.arguments, arguments, strict=True):
-        if value.is_text and isinstance(node, Call) and (node.name == "TIMESTAMPADD" or (
-                node.name in ("+", "-") and isinstance(node.arguments[-1], Call)
-                and node.arguments[-1].name == "INTERVAL")):
-            raise NotComputable("the time of text with an interval added")
+    def _with_days(self, node: Node) -> Value:
+        """A value that becomes a date. In MySQL a YEAR among text that CASE or IF chooses is its first day then."""
+        value = self.value(node)
+        if self._session.flavour != "mysql" or not value.is_text or not isinstance(node, Call) or \
+                node.name not in _CHOICES:
+            return value
+        chosen = [_day_of_year(self._with_days(argument)) for argument in node.arguments]
+        return _FUNCTIONS[node.name](chosen, node, self._session, self._n)
+
+
+def _day_of_year(value: Value) -> Value:
+    """A YEAR as the text of its first day; other values unchanged."""
+    if value.type.base != "year":
+        return value
+    years = pc.utf8_lpad(value.values.cast(pa.string()), 4, "0")
+    return replace(value, values=pc.binary_join_element_wise(years, "01-01", "-"), type=TEXT, is_column=False)
+
+
+def _as_instants(call: Call, arguments: list[Value], session: Session) -> list[Value]:
+    """The arguments with text to which an interval was added as dates, which a server has, and not as their text."""
+    return [datetimes(value, session) if value.is_text and isinstance(node, Call) and (node.name == "TIMESTAMPADD" or (
+        node.name in ("+", "-") and isinstance(node.arguments[-1], Call)
+        and node.arguments[-1].name == "INTERVAL")) else value
+        for node, value in zip(call.arguments, arguments, strict=True)]
 
 
 def _as_format(value: Value, name: str) -> Value:
@@ -263,6 +300,8 @@ def _string(literal: Literal, session: Session) -> Value:
     if charset == "utf8mb3" and session.flavour == "mysql" and literal.text and max(literal.text) > "\uffff":
         raise NotComputable("a character of four bytes in utf8mb3")
     type_ = TEXT if charset == "utf8mb4" else ColumnType("longtext", charset=charset)
+    if charset == "utf8mb3" and session.flavour == "mariadb":  # older versions read it with question marks
+        return Value(in_charset(pa.array([literal.text]), charset), type_, constant=True)
     is_read_as_written = session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode
     return constant(pa.scalar(literal.text.translate(ESCAPES) if is_read_as_written else literal.text), type_)
 

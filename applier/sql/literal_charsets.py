@@ -1,4 +1,5 @@
-"""String literals in tokens: their character sets, by introducers and by what a server makes of expressions.
+"""String literals and casts to text in tokens: their character sets, by introducers, by the session and by what a
+server makes of expressions.
 
 MySQL keeps each literal with its character set. MariaDB keeps an expression as text in UTF-8 and reads it again:
 literals are then in the table's character set, and a byte outside of ASCII behind an introducer becomes an escape that
@@ -53,7 +54,7 @@ def as_written(tokens: list[Token], charsets: ClientCharsets, *, names_utf8: boo
     introducer where that is not a form of UTF-8, or where `names_utf8` and the literal is not ASCII."""
     made: list[Token] = []
     names = charsets.connection not in UTF8
-    for token in _literals(tokens):
+    for token in _literals(_with_charsets_of_casts(tokens, charsets)):
         if token.kind != "string" or _introduced_by(made[-1] if made else None) or _takes_none(made):
             made.append(token)
             continue
@@ -77,9 +78,13 @@ def _takes_none(before: list[Token]) -> bool:
 
 
 def as_kept(tokens: list[Token], charsets: ClientCharsets) -> list[Token]:
-    """An expression's tokens as MariaDB reads them again: literals in the table's character set."""
+    """An expression's tokens as MariaDB reads them again: literals in the table's character set; from a client of
+    bytes, ODBC's {d '…'} is text."""
     made: list[Token] = []
-    for token in _literals(tokens):
+    for token in _literals(_with_charsets_of_casts(tokens, charsets)):
+        if charsets.client == "binary" and _ends_odbc_literal([*made[-3:], token]):
+            made[-3:] = made[-1:]
+            continue
         charset = _introduced_by(made[-1] if made else None)
         if charset is not None and made[-1].end - made[-1].start == len("N"):
             data = bytes.fromhex(token.text) if token.kind == "bytes" else token.text.encode()
@@ -94,6 +99,37 @@ def as_kept(tokens: list[Token], charsets: ClientCharsets) -> list[Token]:
             token = token._replace(text=str(charsets.literal(token.text)))
         made.append(token)
     return made
+
+
+def _ends_odbc_literal(tokens: list[Token]) -> bool:
+    opening, word, literal, closing = tokens if len(tokens) == 4 else [Token("end", "", 0, 0)] * 4
+    return (opening.text, closing.text) == ("{", "}") and literal.kind == "string" and word.keyword in ("D", "T", "TS")
+
+
+def _with_charsets_of_casts(tokens: list[Token], charsets: ClientCharsets) -> Iterator[Token]:
+    """The tokens, with the session's character set behind each CAST AS CHAR or CONVERT to CHAR that names none."""
+    if charsets.connection == "utf8mb4":
+        yield from tokens
+        return
+    words, starts = [*tokens, *[Token("end", "", 0, 0)] * 4], list[str]()
+    inserted = None
+    for number, token in enumerate(tokens):
+        if number == inserted:
+            yield from (Token("word", word, -3 * apart, 1 - 3 * apart)
+                        for apart, word in enumerate(("CHARACTER", "SET", charsets.connection), 1))
+        if token.text == "(" and token.kind == "sign":
+            starts.append(tokens[number - 1].keyword if number else "")
+        elif token.text == ")" and token.kind == "sign" and starts:
+            starts.pop()
+        elif (starts and token.kind in ("word", "sign") and (token.text.upper(), starts[-1]) in _BEFORE_TYPES
+                         and words[number + 1].keyword in _TEXTS):
+            end = number + (5 if words[number + 2].text == "(" else 2)
+            inserted = end if words[end].text == ")" else None
+        yield token
+
+
+_BEFORE_TYPES = {("AS", "CAST"), (",", "CONVERT")}
+_TEXTS = frozenset({"CHAR", "CHARACTER", "VARCHAR"})
 
 
 def _of_bytes(data: bytes, charset: str, token: Token) -> Token:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,9 +19,9 @@ from applier.mysql.types import BINARY, MEMBERS, NUMBERS, ColumnType
 from applier.mysql.values.scanned_times import (
     LARGEST_TIME,
     SECOND,
+    InvalidDate,
     NoDate,
     Unclear,
-    ZeroInDate,
     datetime_of_number,
     datetime_of_text,
     number_read_by_mariadb,
@@ -28,7 +29,7 @@ from applier.mysql.values.scanned_times import (
     time_of_number,
     time_of_text,
 )
-from applier.mysql.values.zero_dates import DAY
+from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY, number
 from applier.sql.casting.temporals import rounds
 from applier.sql.casting.texts import by_distinct
 from applier.sql.values import Value, as_number
@@ -46,17 +47,37 @@ def has_dates(value: Value) -> bool:
         value.is_text or base in BINARY or base in MEMBERS or base in NUMBERS or base == "year") and base != "bit"
 
 
-def datetimes(value: Value, session: Session, *, whole: bool = False) -> Value:
-    """The dates, and dates and times, as datetimes with the fractions of a second that they have. `whole`: a zero in a
-    date makes it none, where the sql_mode says so."""
-    made = _read(value, session, lambda one: _of_whole(one, session, whole=whole)[0], pa.int64())
+def datetimes(value: Value, session: Session, *, whole: bool = False, is_day: bool = False) -> Value:
+    """The dates, and dates and times, as datetimes with the fractions of a second that they have. `whole`: an invalid
+    date is none where the sql_mode says so; `is_day`: read for a function that needs no time of day."""
+    if value.type.base == "year" and session.flavour == "mysql":
+        made = by_distinct(value.values, _first_day, pa.int64())
+    else:
+        _check_choice(value, session)
+        made = _read(value, session, lambda one: _datetime(one, session, whole=whole, is_day=is_day)[0], pa.int64())
     type_ = ColumnType("datetime", fsp=_digits(value, session))
     return replace(value, values=made.cast(pa.timestamp("us")), type=type_, digits=False)
 
 
-def have_clocks(value: Value, session: Session, *, whole: bool = False) -> pa.Array:
+def _first_day(year: int) -> int:
+    """What MySQL has of a YEAR, also of the year 0."""
+    return int(np.datetime64(f"{year:04}").astype("datetime64[us]").astype(np.int64)) if year else number(0, 1, 1) * DAY
+
+
+def _check_choice(value: Value, session: Session) -> None:
+    """Raise NotComputable for a number that is one of several, among which there may be a YEAR, which is another date
+    in MySQL."""
+    if session.flavour == "mysql" and value.is_choice and value.type.base in NUMBERS and pc.any(pc.less_equal(
+            as_number(value, session), _LAST_YEAR)).as_py():
+        raise NotComputable("a number that is chosen, which may be a YEAR, as a date")
+
+
+_LAST_YEAR = 2155
+
+
+def have_clocks(value: Value, session: Session) -> pa.Array:
     """Which of the dates have a time of day."""
-    return _read(value, session, lambda one: _of_whole(one, session, whole=whole)[1], pa.bool_())
+    return _read(value, session, lambda one: _datetime(one, session)[1], pa.bool_())
 
 
 def times(value: Value, session: Session) -> Value:
@@ -78,7 +99,10 @@ def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Arra
     def is_time(one: str | Decimal) -> bool:
         return _by_mariadb(one, session)[1] if session.flavour == "mariadb" else _is_time(one, session)
 
-    return _read(value, session, micros, pa.int64()), _read(value, session, is_time, pa.bool_())
+    found = _read(value, session, micros, pa.int64())
+    if pc.any(pc.less(found, BEFORE_ALL_DAYS * DAY)).as_py():
+        raise NotComputable("an invalid date as a date or a time")
+    return found, _read(value, session, is_time, pa.bool_())
 
 
 def datetimes_or_times(value: Value, session: Session) -> Value:
@@ -154,34 +178,44 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
     else:
         values = as_number(value, session)
         if pa.types.is_floating(values.type):
-            if session.flavour == "mariadb":
-                raise NotComputable("a number that is not exact as a date")
-            values = by_distinct(values, lambda one: None if one is None else _exact(one), pa.decimal128(38, 6))
+            exact = _cut if session.flavour == "mariadb" else _exact
+            values = by_distinct(values, exact, pa.decimal128(38, 6))
     return by_distinct(values, found, kind)
 
 
-def _of_whole(one: str | Decimal, session: Session, *, whole: bool) -> tuple[int, bool]:
+def _datetime(one: str | Decimal, session: Session, *, whole: bool = False, is_day: bool = False) -> tuple[int, bool]:
+    is_mysql = session.flavour == "mysql"
     try:
-        return _datetime(one, session)
-    except ZeroInDate:
-        if whole and session.flavour == "mysql" and "NO_ZERO_IN_DATE" in session.sql_mode:
+        if isinstance(one, Decimal):
+            return datetime_of_number(*_parts(one, session), short_years=is_mysql, is_day=is_mysql and is_day)
+        text = re.sub(r"^(\s*)\+", r"\1", one) if not is_mysql else one
+        micros, has_clock, offset = datetime_of_text(text, up=rounds(session))
+    except InvalidDate as error:
+        if not _is_allowed(error, one, session, whole=whole):
             raise NoDate(is_final=True) from None
-        raise
-
-
-def _datetime(one: str | Decimal, session: Session) -> tuple[int, bool]:
-    if isinstance(one, Decimal):
-        return datetime_of_number(*_parts(one, session))
-    if session.flavour == "mariadb" and one.lstrip().startswith("+"):
-        raise Unclear("a date with a sign")
-    micros, has_clock, offset = datetime_of_text(one, up=rounds(session))
+        return error.micros, error.has_clock
     if session.flavour == "mariadb" and offset is not None:
         raise Unclear("a date with an offset from UTC")
     return micros if offset is None else _in_zone(micros - offset, session), has_clock
 
 
+def _is_allowed(error: InvalidDate, one: str | Decimal, session: Session, *, whole: bool) -> bool:
+    """Return whether a function reads an invalid date, whatever it makes of it: `whole` as of `datetimes`."""
+    is_let_in = "ALLOW_INVALID_DATES" in session.sql_mode
+    if error.is_late and not whole:
+        return session.flavour == "mysql" and (isinstance(one, Decimal) or is_let_in)
+    if error.is_late:
+        return is_let_in
+    if not any(error.date):
+        is_text = isinstance(one, str) and session.flavour == "mysql"
+        return not (whole or is_text) or "NO_ZERO_DATE" not in session.sql_mode
+    return not whole or all(error.date[1:]) or "NO_ZERO_IN_DATE" not in session.sql_mode
+
+
 def _by_mariadb(one: str | Decimal, session: Session) -> tuple[int, bool]:
     if isinstance(one, Decimal):
+        if one >= _LARGEST and one.as_tuple().exponent:
+            raise Unclear("so large a number as a time")
         return number_read_by_mariadb(*_parts(one, session))
     return read_by_mariadb(one, up=rounds(session))
 
@@ -197,11 +231,18 @@ def _time(one: str | Decimal, session: Session) -> tuple[int, bool]:
     return micros if offset is None else _in_zone(micros - offset, session) % DAY, is_whole
 
 
-def _exact(number: float) -> Decimal:
-    """A double with six digits behind the point."""
+def _exact(number: float) -> Decimal | None:
+    """A double with six digits behind the point, None for one that is no date and no time."""
     if not abs(number) < _LARGEST:
-        raise NotComputable("so large a double as a date")
+        return None
     return Decimal(number).quantize(Decimal("0.000001"), ROUND_HALF_UP)
+
+
+def _cut(number: float) -> Decimal:
+    """The same as MariaDB has it: the digits behind the sixth are cut, of nine that a double has."""
+    size = min(abs(number), _LARGEST)
+    exact = Decimal(int(size)) + Decimal(int((size - int(size)) * 10**9) // 1000).scaleb(-6)
+    return -exact if number < 0 else exact
 
 
 _LARGEST = 1e18

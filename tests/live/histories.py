@@ -9,7 +9,8 @@ others.
 Each history is what one connection does in databases of its own. Some of them share a log, which is replayed at once,
 by the one route or by the other. A table that is refused is left out, and the others are compared: what the snapshot
 holds with what the server holds. With `--replica`, a second server of the same version decides where they differ: it
-has the log by the server's own programs, and what it holds is right. The folder `--keep` gets the log and the
+replicates the log, and what it holds is right. A history counts as equal if the snapshot holds the same, and as "a
+replica has other rows" if the witness found that these are not the source's. The folder `--keep` gets the log and the
 statements of each history that is not equal, `--shrink` of them with as few statements as still show it.
 """
 
@@ -28,9 +29,11 @@ import pymysql
 
 from tests.live.judged import (
     CRASHED,
+    DIVERGED,
     EQUAL,
     REFUSED,
     STOPPED,
+    WITNESS_SAYS,
     WRONG,
     Judge,
     Recorded,
@@ -76,7 +79,7 @@ class Run:
         log = server.new_log()
         for one in some:
             one.log = log
-        judge = Judge(server, route=["walk", "shuffle"][seeds[0] // len(seeds) % 2])
+        judge = Judge(server, self.replica, route=["walk", "shuffle"][seeds[0] // len(seeds) % 2])
         verdicts = judge.together(some, log, self._again)
         for one, verdict in zip(some, verdicts, strict=True):
             self._note(judge, one, verdict)
@@ -133,12 +136,13 @@ class Run:
             return verdict
         said = replica_says(self.server, self.replica, one)
         if isinstance(said, str):
-            error = next((line for line in said.splitlines() if line.startswith("ERROR")), said)
-            return Verdict(STOPPED, re.sub(r"'[^']*'|\d+", "…", error), (said, *verdict.lines))
+            return Verdict(STOPPED, re.sub(r"'[^']*'|\d+", "…", said), (said, *verdict.lines))
         if said == one.held:
             return verdict
         one.held = said
-        return judge.alone(one, witness="off")
+        found = judge.alone(one, witness="off")
+        stopped_rightly = found.kind == EQUAL and any(WITNESS_SAYS in line for line in verdict.lines)
+        return Verdict(DIVERGED, verdict.reason, verdict.lines) if stopped_rightly else found
 
     def _shrink(self, judge: Judge, one: Recorded, verdict: Verdict, folder: Path) -> None:
         def shows(statements: list[str]) -> bool:
@@ -152,7 +156,7 @@ class Run:
 
     def report(self) -> str:
         """What was found, as lines of Markdown."""
-        total = sum(self.counts[kind] for kind in (EQUAL, REFUSED, STOPPED, WRONG, CRASHED))
+        total = sum(self.counts[kind] for kind in (EQUAL, REFUSED, STOPPED, DIVERGED, WRONG, CRASHED))
         lines = [f"{total} histories: " + ", ".join(f"{count} {kind}" for kind, count in self.counts.most_common()), "",
                  "| share | reason | seeds | example |", "| ---: | --- | --- | --- |"]
         for reason, seeds in sorted(self.reasons.items(), key=lambda item: -len(item[1])):

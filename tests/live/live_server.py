@@ -34,6 +34,8 @@ class LiveServer:
         self.zones = bool(self.run("SELECT CONVERT_TZ('2024-01-01', '+00:00', 'Europe/Rome')")[0][0])
         self.system_time_zone = {"UTC": "+00:00"}.get(zone := self.run("SELECT @@system_time_zone")[0][0], zone)
         self.name_case = int(self.run("SELECT @@lower_case_table_names")[0][0])
+        self.unreadable = set[str]()
+        """Tables whose rows this server could not show."""
 
     def connect(self, first: str | None = None) -> pymysql.Connection:
         place = self.place
@@ -126,7 +128,8 @@ class LiveServer:
             try:
                 rows = self.run(f"SELECT {shown} FROM {schema}.{quoted(name)}")
             except (UnicodeDecodeError, pymysql.MySQLError):
-                continue  # labels that are not text, or a table that the server cannot open
+                self.unreadable.add(f"{schema}.{name}")  # labels that are not text, or it cannot open the table
+                continue
             found[f"{schema}.{name}"] = columns, rows_of([
                 [_cell(kind, value) for (_, kind), value in zip(columns, row, strict=True)] for row in rows])
         return found

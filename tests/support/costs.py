@@ -1,18 +1,19 @@
 """The cost of each test module: CPU seconds of the process and of all processes that it starts, as `pytest --cost`
 prints them.
 
-tests/costs.tsv keeps the table of a whole run: for each module the CPU seconds of its tests of every day, and of those
-that are marked `thorough`. `--cost` names the modules that have grown by more than a fifth since; `--cost=write` writes
-the table again. A module's fixtures count where they are made.
+tests/costs.tsv keeps the table: for each module the CPU seconds of its tests of every day and of those that are marked
+`thorough`, and the number of both. `--cost` names the modules that have grown by more than a fifth since;
+`--cost=write` writes the rows of the modules that ran, and drops those of modules that are gone. A module's fixtures
+count where they are made.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -24,6 +25,7 @@ SMALLEST = 2.0
 """CPU seconds: below this the difference between two runs is noise."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PROPERTY = "cpu_seconds"
+_Figure = TypeVar("_Figure", int, float)
 SUITES = ("day", "thorough")
 """Whose seconds are counted apart."""
 
@@ -33,6 +35,7 @@ class Costs:
 
     def __init__(self, writes: bool) -> None:
         self.by_suite: dict[str, Counter[str]] = {suite: Counter() for suite in SUITES}
+        self.tests: dict[str, Counter[str]] = {suite: Counter() for suite in SUITES}
         self.writes = writes
 
     @pytest.hookimpl(wrapper=True)
@@ -53,9 +56,11 @@ class Costs:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add what the process of a test measured. The last phase's report has the properties of all phases."""
         if report.when == "teardown":
+            suite, module = SUITES["thorough" in report.keywords], report.location[0]
+            self.tests[suite][module] += 1
             for name, seconds in report.user_properties:
                 if name == _PROPERTY:
-                    self.by_suite[SUITES["thorough" in report.keywords]][report.location[0]] += float(str(seconds))
+                    self.by_suite[suite][module] += float(str(seconds))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the modules that cost most, the folders, and the modules that have grown; write the table if asked."""
@@ -72,10 +77,22 @@ class Costs:
                 for line in grown(read_table(suite), by_module):
                     write(line)
         if self.writes:
-            modules = sorted({module for by_module in self.by_suite.values() for module in by_module})
-            TABLE.write_text("".join(
-                "\t".join([module, *(f"{self.by_suite[suite][module]:.1f}" for suite in SUITES)]) + "\n"
-                for module in modules))
+            write_table(self.by_suite, self.tests)
+
+
+def write_table(seconds: dict[str, Counter[str]], tests: dict[str, Counter[str]]) -> None:
+    """Write the rows of the modules that ran, given what their tests took and how many there are, by suite. A suite
+    that did not run keeps its figures."""
+    ran = set().union(*tests.values())
+    of_all, counts = {suite: read_table(suite) for suite in SUITES}, {suite: read_tests(suite) for suite in SUITES}
+    for suite in SUITES:
+        if tests[suite]:
+            of_all[suite] |= {module: seconds[suite][module] for module in ran}
+            counts[suite] |= {module: tests[suite][module] for module in ran}
+    modules = [module for module in sorted(set().union(*counts.values())) if (TESTS.parent / module).exists()]
+    TABLE.write_text("".join(
+        "\t".join([module, *(f"{of_all[suite].get(module, 0):.1f}" for suite in SUITES),
+                   *(str(counts[suite].get(module, 0)) for suite in SUITES)]) + "\n" for module in modules))
 
 
 def grown(before: dict[str, float], now: Counter[str]) -> list[str]:
@@ -87,8 +104,17 @@ def grown(before: dict[str, float], now: Counter[str]) -> list[str]:
 
 def read_table(suite: str = "day") -> dict[str, float]:
     """The CPU seconds of each module in tests/costs.tsv, of one suite."""
+    return _column(1 + SUITES.index(suite), float)
+
+
+def read_tests(suite: str) -> dict[str, int]:
+    """The number of tests of each module in tests/costs.tsv, of one suite."""
+    return _column(1 + len(SUITES) + SUITES.index(suite), int)
+
+
+def _column(number: int, figure: Callable[[str], _Figure]) -> dict[str, _Figure]:
     lines = [line.split("\t") for line in TABLE.read_text().splitlines()] if TABLE.exists() else []
-    return {line[0]: float(line[1 + SUITES.index(suite)]) for line in lines}
+    return {line[0]: figure(line[number]) for line in lines}
 
 
 def _measured(item: pytest.Item) -> Iterator[None]:

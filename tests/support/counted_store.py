@@ -1,5 +1,5 @@
 """An object store that counts: requests by verb and the bytes of bodies by key, in front of moto's server. It can delay
-answers, and refuse some of them."""
+answers, refuse some of them, and count how many requests wait for each other (waves.py)."""
 
 import re
 import threading
@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.object_store import object_store
+from tests.support.waves import Waves, waves
 
 _HOP = {"connection", "transfer-encoding", "content-length", "date", "server"}
 
@@ -22,16 +23,14 @@ _HOP = {"connection", "transfer-encoding", "content-length", "date", "server"}
 @dataclass(frozen=True)
 class Request:
     """A request: `verb` is LIST for a listing, `sent` the bytes of its answer's body. `range` are the
-    first byte and the last one that were asked for, None if all. `begun` and `ended` count the beginnings and ends of
-    all requests up to its own."""
+    first byte and the last one that were asked for, None if all. `wave` is the number of its wave, 0 without waves."""
 
     verb: str
     path: str
     sent: int
     range: tuple[int, int] | None
     status: int
-    begun: int = 0
-    ended: int = 0
+    wave: int = 0
 
 
 @dataclass
@@ -45,31 +44,36 @@ class CountedStore:
     requests: list[Request] = field(default_factory=list)
     most_at_once: int = 0
     _at_once: int = 0
-    _clock: int = 0
+    _waves: Waves | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self) -> None:
         """Count from here on."""
         self.requests, self.most_at_once = [], 0
 
-    @property
-    def depth(self) -> int:
-        """The most requests of which each began after the one before had its answer: as many round trips as it took, or
-        more."""
-        depth = last = 0
-        for request in sorted(self.requests, key=lambda request: request.ended):
-            if request.begun > last:
-                depth, last = depth + 1, request.ended
-        return depth
+    @contextmanager
+    def in_waves(self) -> Iterator[None]:
+        """Count from here on, and answer in waves: this process alone may ask."""
+        self.begin()
+        with waves() as self._waves:
+            try:
+                yield
+            finally:
+                self._waves = None
 
-    def tick(self) -> int:
-        """Count a beginning or an end."""
-        with self._lock:
-            self._clock += 1
-            return self._clock
+    @property
+    def round_trips(self) -> int:
+        """How many answers were waited for one after the other, of those in waves."""
+        return len({request.wave for request in self.requests if request.wave})
+
+    def begun(self) -> Waves | None:
+        """Begin a request; returns the waves that it belongs to, if there are any."""
+        if (now := self._waves) is not None:
+            now.begin()
+        return now
 
     def wait(self) -> None:
-        """Wait for an answer."""
+        """Wait as long as an answer takes."""
         with self._lock:
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
@@ -119,7 +123,7 @@ def _handler(store: CountedStore, behind: str) -> type[BaseHTTPRequestHandler]:
         disable_nagle_algorithm = True
 
         def answer(self) -> None:
-            begun = store.tick()
+            waves = store.begun()
             body = self._body()
             store.wait()
             path, _, query = self.path.partition("?")
@@ -142,8 +146,8 @@ def _handler(store: CountedStore, behind: str) -> type[BaseHTTPRequestHandler]:
                 connection.close()
             bounds = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("range", ""))
             asked = (int(bounds[1]), int(bounds[2])) if bounds else None
-            store.requests.append(Request(verb, path, len(data) * (self.command == "GET"), asked, status, begun,
-                                          store.tick()))
+            wave = 0 if waves is None else waves.wait()
+            store.requests.append(Request(verb, path, len(data) * (self.command == "GET"), asked, status, wave))
             self.send_response(status)
             for name, value in headers:
                 self.send_header(name, value)

@@ -1,8 +1,9 @@
 """The tests that are near to a change: `python -m tests.support.near [PATHS]`, which `make near` runs.
 
 tests/near.tsv names, for each source file, the test modules that call most of its functions, little outside its folder,
-and cost little CPU time. It is measured: `make near-map` runs the suite with `--calls build/calls`
-(tests/support/called_functions.py) and writes it.
+and cost little CPU time. It is measured: `make near-map` runs the suite, or the tests of some PATHS, with `--calls`
+(tests/support/called_functions.py) and writes it. A row follows its file when that is moved:
+`python -m tests.support.near --write` writes such rows again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tests.support.folders import ROOT
 
 MAP = ROOT / "tests" / "near.tsv"
 CALLS = ROOT / "build" / "calls"
-"""What a run with `--calls` has written there; it is not kept in the repository."""
+"""What a run of the everyday suite with `--calls` has written there; it is not kept in the repository."""
 OFTEN = 5
 """The number of test modules per function, if there are that many."""
 MOST = 8
@@ -33,21 +34,42 @@ DAILY = ("-m", "not thorough")
 """Arguments of pytest for the tests of every day."""
 
 
-def write_map() -> None:
-    """Write the map out of what a run with `--calls` has written. Tests of the cluster are near to nothing: each
-    starts a JVM."""
-    calls = {test: called for test, called in read_calls(CALLS).items() if not test.startswith(CLUSTER)}
+def write_map(folder: Path | None = None) -> None:
+    """Write the map out of what a run with `--calls` has written into a folder. If not all tests of a file's row were
+    in that run, the row stays. Tests of the cluster are near to nothing: each starts a JVM."""
+    measured = {} if folder is None else read_calls(folder)
+    calls = {test: called for test, called in measured.items() if not test.startswith(CLUSTER)}
     by_source: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for test, called in calls.items():
         for name in called:
             by_source[name.partition(":")[0]][test].add(name)
-    costs = read_table()
-    with MAP.open("w") as file:
-        for source, tests in sorted(by_source.items()):
-            folder = source[:source.rindex("/") + 1]
-            weights = {test: sum(name.startswith(folder) for name in calls[test]) / len(calls[test])
-                       / (START + costs.get(test, 0)) ** 0.5 for test in tests}
-            file.write(f"{source}\t{' '.join(_nearest(tests, weights))}\n")
+    rows, costs = _moved(read_map()), read_table()
+    for source, tests in by_source.items():
+        package = source[:source.rindex("/") + 1]
+        weights = {test: sum(name.startswith(package) for name in calls[test]) / len(calls[test])
+                   / (START + costs.get(test, 0)) ** 0.5 for test in tests}
+        if calls.keys() >= set(rows.get(source, ())):
+            rows[source] = _nearest(tests, weights)
+    MAP.write_text("".join(f"{source}\t{' '.join(rows[source])}\n" for source in sorted(rows)))
+
+
+def read_map() -> dict[str, list[str]]:
+    """The test modules that are near to each source file, the nearest first, as long as they exist."""
+    lines = [line.split("\t") for line in MAP.read_text().splitlines()]
+    return {source: [test for test in tests.split() if (ROOT / test).exists()] for source, tests in lines}
+
+
+def _moved(rows: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The rows by the present paths of their files, which git knows; without those of files that are gone."""
+    if all((ROOT / source).exists() for source in rows):
+        return rows
+    renames = ("-M", "--diff-filter=R", "--name-status")
+    said = [git("log", "--reverse", "--format=", *renames), git("diff", *renames, "HEAD")]
+    paths = {source: source for source in rows}
+    for _, before, after in (line.split("\t") for line in "".join(said).splitlines() if line):
+        paths = {source: after if path == before else path for source, path in paths.items()}
+    found = {path: rows[source] for source, path in paths.items() if (ROOT / path).exists()}
+    return found | {source: tests for source, tests in rows.items() if (ROOT / source).exists()}
 
 
 def _nearest(tests: dict[str, set[str]], weights: dict[str, float]) -> list[str]:
@@ -73,20 +95,18 @@ def tests_for(paths: Iterable[str]) -> list[str]:
     folder: all in it), the nearest of each first, then those near to the files beside a changed file, those of most
     first; as many as fit into the budget."""
     paths = [path.rstrip("/") for path in paths]
-    lines = [line.split("\t") for line in MAP.read_text().splitlines()]
-    known = {source: tests.split() for source, tests in lines}
-    costs, chosen, others = read_table(), dict[str, None](), list[list[str]]()
+    known, costs, chosen, others = read_map(), read_table(), dict[str, None](), list[list[str]]()
     for path in paths:
         if Path(path).name.startswith("test_") or path.startswith("tests/unit"):
             chosen[path] = None
         others += [tests for source, tests in known.items() if source == path or source.startswith(f"{path}/")]
-    folders = {str(Path(path).parent) for path in paths if path in known}
+    folders = {str(Path(path).parent) for path in paths if path.endswith(".py")}
     beside = Counter(test for source, tests in known.items() if str(Path(source).parent) in folders for test in tests)
     nearest = [tests[place] for place in range(MOST) for tests in others if place < len(tests)]
     spent = 0.0
     for test in [*nearest, *(test for test, _ in beside.most_common())]:
         cost = START + costs.get(test, 0)
-        if test not in chosen and (spent + cost <= BUDGET or not chosen) and (ROOT / test).exists():
+        if test not in chosen and (spent + cost <= BUDGET or not chosen):
             spent += cost
             chosen[test] = None
     return list(chosen)
@@ -94,9 +114,13 @@ def tests_for(paths: Iterable[str]) -> list[str]:
 
 def changed() -> list[str]:
     """The files that differ from the last commit."""
-    command = ["git", "status", "--porcelain", "--no-renames", "--untracked-files=all"]
-    said = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout
+    said = git("status", "--porcelain", "--no-renames", "--untracked-files=all")
     return [line[3:] for line in said.splitlines() if (ROOT / line[3:]).exists()]
+
+
+def git(*words: str) -> str:
+    """What git says in the checkout."""
+    return subprocess.run(["git", *words], cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout
 
 
 def main(paths: list[str]) -> int:
@@ -112,6 +136,6 @@ def main(paths: list[str]) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--write"]:
-        write_map()
+        write_map(Path(sys.argv[2]) if sys.argv[2:] else None)
     else:
         sys.exit(main(sys.argv[1:]))

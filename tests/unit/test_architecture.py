@@ -23,11 +23,19 @@ def dotted(path):
 MODULES = {dotted(path) for package in PACKAGES for path in package.glob("*.py")}
 
 
+def statements(node):
+    """The statements in a module, a statement or a part of one; to look into expressions takes longer."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from statements(child)
+
+
 @functools.cache
 def imported(path):
     """The modules that a file imports, wherever in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if alias.name in MODULES}
         elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
@@ -81,10 +89,13 @@ def private_names(path):
     for node in ast.walk(ast.parse(text)) if PRIVATE.search(text) else ():
         if isinstance(node, ast.ImportFrom):
             yield from (alias.name for alias in node.names if alias.name.startswith("_"))
-        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "cls", "os"):
-            yield node.attr
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("setattr", "patch.object", "getattr")):
-            yield from (str(argument.value) for argument in node.args[1:2] if isinstance(argument, ast.Constant))
+        elif isinstance(node, ast.Attribute):
+            if node.attr.startswith("_") and ast.unparse(node.value) not in ("self", "cls", "os"):
+                yield node.attr
+        elif isinstance(node, ast.Call):
+            names = [str(argument.value) for argument in node.args[1:2] if isinstance(argument, ast.Constant)]
+            if names and ast.unparse(node.func).endswith(("setattr", "patch.object", "getattr")):
+                yield from names
 
 
 PRIVATE = re.compile(r"(?<!\w)_[a-zA-Z]")

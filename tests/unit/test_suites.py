@@ -7,9 +7,8 @@ from collections import Counter
 
 import pytest
 
-from tests.support import mutants, near
+from tests.support import costs, mutants, near
 from tests.support.called_functions import read_calls
-from tests.support.costs import grown
 from tests.support.folders import CASES, ROOT
 from tests.support.mutants import changed_source, changes_in
 from tests.support.turns import COLLECTED, mark_thorough
@@ -62,7 +61,18 @@ def test_each_recorded_case_is_in_the_daily_suite(collected, daily):
 
 def test_a_module_that_has_grown_is_named():
     before, now = {"a": 10.0, "b": 1.0, "same": 10.0}, Counter({"a": 12.1, "b": 2.3, "same": 12.0, "new": 50.0})
-    assert grown(before, now) == ["grown: a costs 12.1 CPU seconds, not 10.0"]
+    assert costs.grown(before, now) == ["grown: a costs 12.1 CPU seconds, not 10.0"]
+
+
+def test_costs_are_written_of_the_modules_that_ran(tmp_path, monkeypatch):
+    """And of the suite that ran. Rows of modules that are gone are dropped."""
+    ran, other = "tests/unit/test_suites.py", "tests/unit/test_words.py"
+    table = tmp_path / "costs.tsv"
+    table.write_text(f"tests/test_gone.py\t1.0\t0.0\t1\t0\n{ran}\t1.0\t5.0\t1\t7\n{other}\t2.0\t0.0\t3\t0\n")
+    monkeypatch.setattr(costs, "TABLE", table)
+    seconds, tests = Counter({ran: 1.26}), Counter({ran: 4})
+    costs.write_table({"day": seconds, "thorough": Counter()}, {"day": tests, "thorough": Counter()})
+    assert table.read_text() == f"{ran}\t1.3\t5.0\t4\t7\n{other}\t2.0\t0.0\t3\t0\n"
 
 
 def test_tests_near_to_a_package_are_those_of_its_model():
@@ -106,8 +116,32 @@ def test_a_mutant_is_judged_by_tests_that_call_the_function(tmp_path, monkeypatc
 def test_tests_near_to_the_files_beside_a_change_fill_the_budget():
     chosen = near.tests_for(["applier/apply/index/key_index_kernel.py"])
     assert {"tests/unit/apply/index/test_key_order.py", "tests/model/test_row_store.py"} <= set(chosen)
-    costs = near.read_table()
-    assert sum(near.START + costs.get(test, 0) for test in chosen) <= near.BUDGET
+    table = costs.read_table()
+    assert sum(near.START + table.get(test, 0) for test in chosen) <= near.BUDGET
+
+
+def test_the_map_names_files_that_are_there():
+    assert [source for source in near.read_map() if not (ROOT / source).exists()] == [], \
+        "run `python -m tests.support.near --write`"
+
+
+def test_a_new_file_has_the_tests_of_its_folder():
+    assert "tests/model/test_row_store.py" in near.tests_for(["applier/apply/index/not_measured_yet.py"])
+
+
+def test_a_run_of_some_tests_keeps_the_rows_that_it_does_not_know_all_of(tmp_path, monkeypatch):
+    """A row whose tests all ran is written again, and a file without one gets it. A row follows its file."""
+    path, words, moved = "tests/unit/jsondiff/test_path.py", "tests/unit/test_words.py", "applier/no_longer_here.py"
+    table, calls = tmp_path / "near.tsv", tmp_path / "calls"
+    table.write_text(f"applier/errors.py\t{path} {words}\nkeysearch/memory.py\t{words} tests/test_gone.py\n"
+                     f"{moved}\t{words}\napplier/gone.py\t{words}\n")
+    monkeypatch.setattr(near, "MAP", table)
+    monkeypatch.setattr(near, "git", lambda command, *_: f"R100\t{moved}\tapplier/version.py\n" * (command == "log"))
+    calls.mkdir()
+    (calls / words.replace("/", ",")).write_text("applier/errors.py:a\njsondiff/path.py:b\nkeysearch/memory.py:c\n")
+    near.write_map(calls)
+    assert near.read_map() == {"applier/errors.py": [path, words], "jsondiff/path.py": [words],
+                               "keysearch/memory.py": [words], "applier/version.py": [words]}
 
 
 def test_every_case_takes_its_turn(pytester_items):

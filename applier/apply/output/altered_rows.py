@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -39,7 +41,7 @@ def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arr
     """Yield the rows in the order in which the server copies them: it numbers them in this order, or drops a duplicate
     that comes later."""
     rows = pa.concat_tables([without_rows(table_schema(conversion.old)), *chunks])
-    unknown = ""
+    unknown, conversion = "", _numbering_on(conversion, rows, arrivals)
     try:
         order = scan_order(rows, conversion.old, arrivals)
         rows = rows if order is None else rows.take(order)
@@ -47,6 +49,18 @@ def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arr
         unknown = error.message
     made = _converted(conversion, iter([rows]), unknown)
     return made if conversion.ignores is None else left_by_ignore(made, conversion, conversion.ignores, unknown)
+
+
+def _numbering_on(conversion: RowConversion, rows: pa.Table, arrivals: Arrivals) -> RowConversion:
+    """The statement with the number at which an added AUTO_INCREMENT column continues those of another one, which
+    stays, if that is known: it is the table's next one."""
+    if conversion.first_number or not arrivals.counted or not conversion.continues_numbers:
+        return conversion
+    counting = next(column.name for column in conversion.old.columns if column.auto_increment)
+    highest = pc.max(rows.column(counting)).as_py()
+    if not isinstance(highest, int | Decimal):
+        return conversion
+    return replace(conversion, first_number=max(conversion.old.first_number, int(highest) + 1, 1))
 
 
 def exchanged_rows(sources: list[tuple[RowConversion, Iterator[pa.Table]]], sort_by: TableKey | None) -> pa.Table:

@@ -20,10 +20,10 @@ from applier.columns.table_key import TableKey
 from applier.io.partial_copy import at_once
 from applier.io.resolver import is_far
 from applier.schema.definition import TableDefinition, table_schema, without_rows
-from applier.snapshot.files.file_entries import FileEntry, KeyValue
+from applier.snapshot.files.file_entries import FileEntry, KeyValue, MergedFile
 from applier.snapshot.files.value_marks import for_nulls
 from applier.snapshot.lake import compaction
-from applier.snapshot.lake.merged_rows import KeyOrder, Part, RangeReader, reached
+from applier.snapshot.lake.merged_rows import KeyOrder, Part, RangeReader, RowFiles, reached
 from applier.snapshot.writer import POSITIONS
 from keysearch.keybytes import KeyBytes
 
@@ -84,11 +84,17 @@ class StoredRows:
         """True if the files are on a store."""
         return is_far(self._origin.uri)
 
-    def openings(self, keys: Sequence[np.ndarray | KeyBytes] | None) -> list[Callable[[], object]]:
-        """Return functions that open the files that `with_keys` (None: `all`) reads and that are not open yet. They may
-        be called in parallel."""
-        return [partial(self._reader, number) for number in range(self.n_own)
-                if number not in self._readers and self._concerns(number, keys)]
+    def openings(self, keys: Sequence[np.ndarray | KeyBytes] | None) -> dict[str, Callable[[], object]]:
+        """Return functions, by path, that open the files that `with_keys` (None: `all`) reads and that are not open
+        yet, and the files merged with them. They may be called in parallel."""
+        numbers = [number for number in range(self.n_own)
+                   if number not in self._readers and self._concerns(number, keys)]
+        files = [self._origin.files[number] for number in numbers]
+        found: dict[str, Callable[[], object]] = {}
+        if layers := [file.overlay.layer for file in files if isinstance(file, MergedFile)]:
+            bounds = [(self._edges[number], self._edges[number + 1]) for number in numbers]
+            found |= RowFiles(self._origin.uri, layers[0], self._schema).openings(bounds)
+        return found | {file.path: partial(self._reader, number) for file, number in zip(files, numbers, strict=True)}
 
     def fetches(self, keys: Sequence[np.ndarray | KeyBytes] | None) -> list[Callable[[], object]]:
         """Return functions that fetch the parts of open files that `with_keys` (None: `all`) reads. They may be called
@@ -152,7 +158,7 @@ def fetch(units: Iterable[StoredRows], keys: Sequence[np.ndarray | KeyBytes] | N
     """Fetch everything that `with_keys` (None: `all`) of these units reads of files on a store, in a few round trips
     instead of several per file."""
     far = [unit for unit in units if unit.is_far]
-    at_once([opening for unit in far for opening in unit.openings(keys)])
+    at_once(list({path: opening for unit in far for path, opening in unit.openings(keys).items()}.values()))
     at_once([request for unit in far for request in unit.fetches(keys)])
 
 

@@ -22,6 +22,7 @@ from applier.columns.generated_columns import generated_column, is_computable, s
 from applier.columns.values import finish_column
 from applier.errors import ApplierError
 from applier.io.mapping import MappedFile
+from applier.mysql.values import zero_dates
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column
 from applier.sql.evaluator import depends_on_escapes, depends_on_language
@@ -110,6 +111,7 @@ class GeneratedWitness:
             except ApplierError:
                 continue  # for some values the server's result is unknown
             computed = pa.chunked_array([computed]) if isinstance(computed, pa.Array) else computed
+            computed = _as_other_modes(computed, rows.column(column.name))
             for mode in _UNTOLD:
                 if differing_values(rows.column(column.name), computed) is not None:
                     computed = self._in_mode(mode, column, computed, rows)
@@ -125,3 +127,11 @@ class GeneratedWitness:
             return computed
         logged = rows.column(column.name)
         return pc.if_else(pc.equal(logged, made).fill_null(False), logged, computed)
+
+
+def _as_other_modes(computed: pa.ChunkedArray, logged: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values, with NULL for dates with a zero in them where the log has NULL: the session's sql_mode decides."""
+    if not zero_dates.has_any(computed):
+        return computed
+    is_none = pc.and_(pa.array(zero_dates.which(computed.combine_chunks())), logged.combine_chunks().is_null())
+    return pa.chunked_array([pc.if_else(is_none, pa.scalar(None, computed.type), computed.combine_chunks())])

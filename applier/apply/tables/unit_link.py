@@ -11,7 +11,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from applier.apply.search.unit_search import UnitSearch
-from applier.apply.spec import Altered, Exchanged, FromBase, UnitSpec, in_order_of_rows
+from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, RowOrigin, UnitSpec, in_order_of_rows
 from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.unit_memory import UnitMemory
 from applier.apply.tasks import PlanAgain, Refused
@@ -116,20 +116,21 @@ class UnitLink(ABC):
         index = None if self.search is None else self.search.index
         is_updated = bool(self.by_foreign_keys) or (index is not None and index.updated > 0)
         only_inserted = not is_updated and not (index is not None and index.deleted)
+        before = [source._arrivals for source in self.sources if source._arrivals is not None]
+        counted = only_inserted and counts_on(self.spec.origin, before)
         partitioning = self.spec.definition.partitioning
         in_order = partitioning is None or not is_updated  # which puts a row behind those of another partition
         if self._began_empty:
-            return Arrivals(in_order=in_order, only_inserted=only_inserted)
+            return Arrivals(in_order=in_order, only_inserted=only_inserted, counted=counted)
         match self.spec.origin:
             case FromBase():
                 in_order = partitioning is None
             case Altered() as altered if (were := altered.conversion.old.partitioning) is not None:
                 keeps = altered.conversion.removed is not None  # those of a partition, or of all others
                 in_order = in_order and (keeps or were == partitioning)
-        before = [source._arrivals for source in self.sources if source._arrivals is not None]
         return Arrivals(in_order=in_order and all(rows.in_order for rows in before),
                         only_inserted=only_inserted and not isinstance(self.spec.origin, FromBase | Exchanged)
-                        and all(rows.only_inserted for rows in before))
+                        and all(rows.only_inserted for rows in before), counted=counted)
 
     @property
     def is_changed(self) -> bool:
@@ -156,3 +157,21 @@ class UnitLink(ABC):
                 return None if altered.keeps_rows else True
             case _:
                 return self.spec.is_part or bool(self.spec.shared_files)  # which other units may change
+
+
+def counts_on(origin: RowOrigin, before: Sequence[Arrivals]) -> bool:
+    """True if a version begins with a counter of AUTO_INCREMENT that is behind the highest number: the version is a new
+    table, or its statement makes the counter, in steps of 1, or keeps it with all rows."""
+    match origin:
+        case BeginsEmpty(is_new=is_new):
+            return is_new
+        case Altered(conversion=conversion):
+            if conversion.removed is not None or conversion.ignores is not None:
+                return False
+            begun = [column for column, source in zip(conversion.new.columns, conversion.sources, strict=True)
+                     if column.auto_increment and (source is None or not conversion.old.columns[source].auto_increment)]
+            if begun:  # NULLs use up numbers
+                return conversion.numbering == (1, 1) and not any(column.nullable for column in begun)
+            return bool(before) and all(rows.counted for rows in before)
+        case _:
+            return False

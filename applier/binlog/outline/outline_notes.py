@@ -9,6 +9,7 @@ For events that cannot be applied, this module knows why they stop a replay."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import struct
 from bisect import bisect_right
@@ -145,9 +146,9 @@ class Ranges:
 
 _ASKS = re.compile(r"\s*ALTER\b.*\b(NEXTVAL\s*\(|NEXT\s+VALUE\s+FOR\b)", re.IGNORECASE | re.DOTALL)
 _TYPES = (*[WireType.LONGLONG] * 6, WireType.TINY, WireType.LONGLONG)
-_ROW = struct.Struct("<x6qbq")
+_FORMATS = "qqqqqqbq"
 """A sequence's row: the next number that is not reserved, the smallest, the largest and the first one, the step, how
-many are reserved at once, whether it cycles, and how often it has."""
+many are reserved at once, whether it cycles, and how often it has. A minimal image has the first and the last one."""
 
 
 def states_before(statement: Statement, outline: Outline, file: OutlinedFile) -> tuple[SequenceState, ...]:
@@ -176,11 +177,15 @@ def _last_rows(file: OutlinedFile, start: int, end: int) -> dict[tuple[str, str]
             body = bytes(file.read(position).body)
             header = parse_rows_header(kind, body)
             table = maps.get(header.table_id)
-            rows = body[header.rows_offset:]
-            if table is not None and table.types == _TYPES and header.after == b"\xff" and len(rows) % _ROW.size == 0:
-                next_value, minimum, maximum, _, step, *_ = _ROW.unpack_from(rows, len(rows) - _ROW.size)
-                found[table.database, table.table] = SequenceState(
-                    table.database, table.table, position, next_value, minimum, maximum, step)
+            if table is not None and table.types == _TYPES and header.after is not None and header.after[0] & 1:
+                has = [header.after[0] >> column & 1 for column in range(len(_TYPES))]
+                row = struct.Struct("<x" + "".join(itertools.compress(_FORMATS, has)))
+                rows = body[header.rows_offset:]
+                if rows and len(rows) % row.size == 0:
+                    values = row.unpack_from(rows, len(rows) - row.size)
+                    limits = (values[1], values[2], values[4]) if all(has) else ()
+                    found[table.database, table.table] = SequenceState(
+                        table.database, table.table, position, values[0], *limits)
         position += size
     return found
 

@@ -30,6 +30,8 @@ _Items: TypeAlias = Iterable[tuple[np.ndarray, np.ndarray]]
 _FNV_BASIS, _FNV_PRIME = np.uint64(14695981039346656037), np.uint64(1099511628211)
 _BYTE, _BITS = np.uint64(0xFF), np.uint64(8)
 _SPACE = ord(" ")
+_AS_BYTES = {"mysql": ("datetime", "timestamp"), "mariadb": ("date", "datetime", "timestamp")}
+"""Types whose bytes both algorithms hash as they are."""
 _UNKNOWN = ("_czech_cs", "_ja_0900_as_cs_ks")
 """Endings of collations whose hash is unknown."""
 
@@ -55,7 +57,7 @@ def key_hashes(columns: Sequence[KeyColumn], n: int, flavour: str, *, by_weight:
         elif column.type.base in TEXT or column.type.base in ("binary", "varbinary"):
             state.add(_bytes_of_string(column, flavour))
         else:
-            weighs = by_weight and column.type.base not in ("datetime", "timestamp")
+            weighs = by_weight and column.type.base not in _AS_BYTES[flavour]
             state.add(_bytes_of_number(_stored_bytes(column.name, column.values, column.type), nulls, weighs=weighs))
         state.add_nulls(nulls)
     return state.hashed
@@ -170,16 +172,18 @@ def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnTyp
     if kind.entry.bits:
         whole = _bits(values.fill_null(0))
         return [(whole >> np.uint64(8 * at)) & np.uint64(0xFF) for at in range(kind.entry.bits // 8)]
-    if kind.base not in ("date", "datetime", "timestamp") or zero_dates.has_any(values):
+    if kind.base not in ("date", "datetime", "timestamp"):
         raise NotComputable(f"column {name}, {kind.sql()}, in the hash of KEY")
     micros = zero_dates.numbers_of(values) * (zero_dates.DAY if kind.base == "date" else 1)
     seconds, fraction = micros // 1_000_000, micros % 1_000_000
-    days = pa.array(seconds // 86_400, pa.int32()).cast(pa.date32())
-    year, month, day = (np.asarray(part(days)).astype(np.int64) for part in (pc.year, pc.month, pc.day))
+    is_invalid, of_invalid = zero_dates.which(values), zero_dates.parts(seconds // 86_400)
+    days = pa.array(np.where(is_invalid, 0, seconds // 86_400), pa.int32()).cast(pa.date32())
+    year, month, day = (np.where(is_invalid, part, np.asarray(of(days)).astype(np.int64))
+                        for part, of in zip(of_invalid, (pc.year, pc.month, pc.day), strict=True))
     if kind.base == "date":
         packed, shifts = year << 9 | month << 5 | day, [0, 8, 16]
     elif kind.base == "timestamp":
-        packed, shifts = seconds, [24, 16, 8, 0]
+        packed, shifts = np.where(is_invalid, 0, seconds), [24, 16, 8, 0]
     else:
         clock = seconds % 86_400
         packed = ((year * 13 + month) << 5 | day) << 17 | clock // 3600 << 12 | clock // 60 % 60 << 6 | clock % 60

@@ -199,10 +199,11 @@ _HIGHEST = b"\xff"
 
 
 def _scalar(text: str, column: Column, definition: TableDefinition) -> pa.Scalar:
-    """A literal as a value of the column."""
+    """A literal as a value of the column; MariaDB cuts text that is longer."""
     default = Default("null") if text == "NULL" else Default("expression", text)
     try:
-        return default_scalar(replace(column, default=default, generated=None, expression=None), definition)
+        return default_scalar(replace(column, default=default, generated=None, expression=None), definition,
+                              strict=definition.flavour == "mysql")
     except SchemaError as error:
         raise NotComputable(f"{text} for column {column.name}: {error.message}") from None
 

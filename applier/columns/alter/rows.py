@@ -287,8 +287,7 @@ class RowConverter:
         """An added column with AUTO_INCREMENT: NULL if it may be (`INT AUTO_INCREMENT NULL`), unless MariaDB copies."""
         if column.nullable and (self._conversion.new.flavour == "mysql" or is_in_place(self._conversion)):
             return pa.nulls(n, arrow_type(column.type))
-        kept = {source for source in self._conversion.sources if source is not None}
-        if any(self._conversion.old.columns[number].auto_increment for number in kept):
+        if self._conversion.continues_numbers and not self._conversion.first_number:
             raise self._cannot(f"column {column.name} continues the numbers of another column")
         self._check_order(self._done + n)
         first, numbering = self._conversion.first_number, self._conversion.numbering

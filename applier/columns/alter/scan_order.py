@@ -32,10 +32,12 @@ _APPENDING = ("MYISAM", "MEMORY", "HEAP")
 @dataclasses.dataclass(frozen=True)
 class Arrivals:
     """What is known about the insertion of a table's rows. in_order: a snapshot has those of each partition in that
-    order, if no key sorts them. only_inserted: into an empty table, and none was updated or deleted."""
+    order, if no key sorts them. only_inserted: into an empty table, and none was updated or deleted. counted: none was,
+    since the table has an AUTO_INCREMENT column, whose counter is behind the highest number then."""
 
     in_order: bool = True
     only_inserted: bool = False
+    counted: bool = False
 
 
 def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) -> np.ndarray | None:

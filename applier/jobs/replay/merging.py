@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -93,15 +94,12 @@ class MergedTable:
     def _with_layer(self, entry: TableEntry, done: Done) -> TableEntry:
         """Return the entry with the changes that are merged with its files."""
         merged = [result.merged for _, result in done if result.merged is not None]
-        positions = self._carried("positions")
         dead = [one.dead for one in merged] + [self._of_base(unit) for unit, result in done if result.files is not None]
-        if any(one.num_rows for one in dead):
-            positions.append(self._write_positions(pa.concat_tables(dead).sort_by(
-                [("file", "ascending"), ("position", "ascending")])))
         self.written += [file for one in merged for file in one.files]
-        row_files = [*self._carried("row_files"), *(file for one in merged for file in one.files),
-                     *self._write(one.rows for one in merged)]
-        return replace(entry, row_files=tuple(row_files), positions=tuple(positions))
+        written_positions, written_rows = location.at_once(location.resolve(self._staging.uri)[0], [
+            partial(self._write_sorted, dead), partial(self._write, [one.rows for one in merged])])
+        row_files = [*self._carried("row_files"), *(file for one in merged for file in one.files), *written_rows]
+        return replace(entry, row_files=tuple(row_files), positions=(*self._carried("positions"), *written_positions))
 
     def _written_anew(self, entry: TableEntry, chosen: Collection[str], target: TableTarget) -> TableEntry:
         """Return the entry with these files' ranges rewritten, and their rows in row files marked as dead."""
@@ -117,11 +115,7 @@ class MergedTable:
             dead.append(self._within(self._staging.uri, entry.layer, file.overlay.low, file.overlay.high))
             self.written += written
             self.zero_dates |= zero_dates
-        positions = entry.positions
-        if any(one.num_rows for one in dead):
-            positions = *positions, self._write_positions(pa.concat_tables(dead).sort_by(
-                [("file", "ascending"), ("position", "ascending")]))
-        return replace(entry, files=tuple(files), positions=positions)
+        return replace(entry, files=tuple(files), positions=(*entry.positions, *self._write_sorted(dead)))
 
     def _compacted(self, entry: TableEntry) -> TableEntry:
         """The entry with fewer row files and files of positions, where they are many."""
@@ -139,11 +133,17 @@ class MergedTable:
     def _drop_unnamed(self, named: set[str]) -> None:
         """Remove files that were written, and then put together with others."""
         filesystem, root = location.resolve(self._staging.uri)
-        for file in self.written:
-            if file.path not in named:
-                with suppress(OSError):  # a stray is no fault
-                    filesystem.delete_file(f"{root}/{file.path}")
+        with suppress(OSError):  # a stray is no fault
+            location.at_once(filesystem, [partial(filesystem.delete_file, f"{root}/{file.path}")
+                                          for file in self.written if file.path not in named])
         self.written = [file for file in self.written if file.path in named]
+
+    def _write_sorted(self, dead: Sequence[pa.Table]) -> list[FileEntry]:
+        """Write a file of these positions, if there are any."""
+        if not any(one.num_rows for one in dead):
+            return []
+        return [self._write_positions(pa.concat_tables(dead).sort_by([("file", "ascending"),
+                                                                      ("position", "ascending")]))]
 
     def _write_positions(self, dead: pa.Table) -> FileEntry:
         target = self._staging.target(self._table.database, self._table.name)

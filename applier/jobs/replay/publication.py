@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -15,6 +16,7 @@ import pyarrow as pa
 
 from applier.apply.tasks import UnitResult
 from applier.columns.table_key import table_key
+from applier.io.resolver import is_far
 from applier.jobs.explain.searches import duplicate_warnings
 from applier.jobs.replay.applying import AppliedPlan
 from applier.jobs.replay.merging import MergedTable, changed_files, write_anew
@@ -37,6 +39,9 @@ from applier.snapshot.manifest import LeftOutEntry, Snapshot
 from applier.snapshot.staging import Staging
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import write_empty
+
+_TABLES_AT_ONCE = 8
+"""Tables of a lake on a store whose changes are written at the same time: each waits for several answers."""
 
 
 @dataclass
@@ -154,7 +159,8 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
                            list(zip(item.units, of_units, strict=True)) if item is not None else []))
     if staging.merges:
         anew = compaction.due((columns_of(entry.files) for entry in entries), compact_bytes, compaction.MOST_MERGED)
-        entries = [table.entry(entry, units, anew) for entry, (table, units) in zip(entries, merged, strict=True)]
+        with ThreadPoolExecutor(_TABLES_AT_ONCE if is_far(staging.uri) else 1) as pool:
+            entries = list(pool.map(lambda entry, table: table[0].entry(entry, table[1], anew), entries, merged))
         for table, _ in merged:
             done.add_files(table.written, table.zero_dates)
     return sorted(entries, key=lambda entry: (entry.database, entry.name))

@@ -155,21 +155,20 @@ class _Follower:
         listing = _listing(options.binlogs)
         if listing == self._read:
             return None
-        latest = open_lake(self._lake).latest
-        if latest is not None:
-            self._stand(latest)
+        if not self._stands.version and (latest := open_lake(self._lake).latest) is not None:
+            self._stand(latest.uri, latest.position)
+        if self._stands.version:
             options = replace(options, base=None, schema=None)
         [result] = replaying.replay(options, self._progress)
         self._read = listing
-        if latest is not None and result.snapshot == latest.uri:
-            return None
-        self._stand(manifest.load(result.snapshot))
-        return result
+        self._stand(result.snapshot, result)
+        return result if result.route else None  # without a route nothing was replayed
 
-    def _stand(self, version: manifest.Snapshot) -> None:
-        position = version.position
-        self._stands = Round(version=lakes.number_of(version.uri), position=str(position),
-                             gtid_set=position.gtid_set, timestamp=position.timestamp)
+    def _stand(self, uri: str, at: manifest.BinlogPosition | ReplayResult) -> None:
+        """Remember the lake's latest version, at a path or uri, and where it stands."""
+        position = at.position if isinstance(at, ReplayResult) else str(at)
+        self._stands = Round(version=lakes.number_of(uri), position=position, gtid_set=at.gtid_set,
+                             timestamp=at.timestamp)
 
     def _formats(self) -> Sequence[tuple[str, Callable[[str], Published]]]:
         options, found = self._options, list[tuple[str, Callable[[str], Published]]]()

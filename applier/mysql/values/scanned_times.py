@@ -12,7 +12,7 @@ import datetime
 import re
 import string
 
-from applier.mysql.values.zero_dates import DAY
+from applier.mysql.values.zero_dates import DAY, number
 
 SECOND = 1_000_000
 LARGEST_TIME = 8385959
@@ -42,8 +42,14 @@ class Unclear(ValueError):
     """Text or a number for which the server's reading is unknown."""
 
 
-class ZeroInDate(Unclear):
-    """A date with a zero in it, whose reading depends on the function and the sql_mode."""
+class InvalidDate(Unclear):
+    """A date with a zero in it, or with a day that its month does not have (`is_late`), whose reading depends on the
+    function and the sql_mode: `micros` is as in zero_dates."""
+
+    def __init__(self, date: tuple[int, int, int], clock: int, *, has_clock: bool) -> None:
+        super().__init__("a date with a zero in it")
+        self.date, self.micros, self.has_clock = date, number(*date) * DAY + clock, has_clock
+        self.is_late = 0 not in date
 
 
 def datetime_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
@@ -62,8 +68,8 @@ def _datetime(text: str, *, up: bool, needs_space: bool) -> tuple[int, bool, int
     year_width = 4 if not is_packed or run.end() - at in (4, 8) or run.end() - at >= 14 else 2
     parts, widths, marked, spaced = list[int](), list[int](), False, False
     while len(parts) < 7 and at < len(text) and text[at] in string.digits:
-        number = len(parts)
-        width = 6 if number == 6 else (year_width if number == 0 else 2) if is_packed else len(text)
+        place = len(parts)
+        width = 6 if place == 6 else (year_width if place == 0 else 2) if is_packed else len(text)
         end = at
         while end < len(text) and text[end] in string.digits and end - at < width:
             end += 1
@@ -72,11 +78,11 @@ def _datetime(text: str, *, up: bool, needs_space: bool) -> tuple[int, bool, int
         if parts[-1] > _MOST_PART:
             raise NoDate(is_final=False)
         at = end
-        if at == len(text) or number == 6:
+        if at == len(text) or place == 6:
             break
-        if number == 2 and text[at] == "T":
+        if place == 2 and text[at] == "T":
             at += 1
-        elif number == 5:
+        elif place == 5:
             if text[at] != ".":
                 break
             at += 1
@@ -85,7 +91,7 @@ def _datetime(text: str, *, up: bool, needs_space: bool) -> tuple[int, bool, int
             while end < len(text) and text[end] in string.punctuation + _SPACES:
                 marked = True
                 if text[end] in _SPACES:
-                    if number != 2:
+                    if place != 2:
                         raise NoDate(is_final=False)
                     spaced = True
                 end += 1
@@ -100,16 +106,15 @@ def _datetime(text: str, *, up: bool, needs_space: bool) -> tuple[int, bool, int
         raise NoDate(is_final=True)
     if (widths[0] if not is_packed else year_width) == 2 and any(parts):
         year += 2000 if year < 70 else 1900
-    if not (year and month and day):
-        raise ZeroInDate("a date with a zero in it")
-    if day > calendar.monthrange(year, month)[1]:
-        raise NoDate(is_final=True)
-    micros = _micros(datetime.datetime(year, month, day, hour, minute, second))
+    micros = (hour * 60 + minute) * _MINUTE + second * SECOND
     if len(parts) == 7:
         micros += fraction * 10**(6 - widths[6])
         if widths[6] == 6 and at < len(text) and text[at] in string.digits:
             micros += up and text[at] >= "5"
             at += len(text) - at - len(text[at:].lstrip(string.digits))
+    if not (year and month and day) or day > calendar.monthrange(year, month)[1]:
+        raise InvalidDate((year, month, day), micros, has_clock=has_clock)
+    micros += _micros(datetime.datetime(year, month, day))
     offset = None
     if len(parts) >= 6 and text[at:at + 1] in ("+", "-") and text[at:]:
         found = _OFFSET.fullmatch(text, at)
@@ -121,6 +126,16 @@ def _datetime(text: str, *, up: bool, needs_space: bool) -> tuple[int, bool, int
     return micros, has_clock, offset
 
 
+def _real(text: str, *, up: bool) -> tuple[int, bool, int | None]:
+    """The same of a date before a time: it is none if its month does not have such a day."""
+    try:
+        return _datetime(text, up=up, needs_space=True)
+    except InvalidDate as error:
+        if error.is_late:
+            raise NoDate(is_final=True) from None
+        raise
+
+
 def time_of_text(text: str, *, up: bool, longest: int = LONGEST_TIME) -> tuple[int, bool, int | None]:
     """Microseconds, whether the text is a time and nothing else, and the offset from UTC in microseconds of the date
     before it. Raises NoDate or Unclear."""
@@ -128,8 +143,8 @@ def time_of_text(text: str, *, up: bool, longest: int = LONGEST_TIME) -> tuple[i
     sign = -1 if text.startswith("-") else 1
     if len(text) - (sign < 0) >= _WITH_DATE:
         try:
-            micros, _, offset = _datetime(text.removeprefix("-"), up=False, needs_space=True)
-            more = up and _datetime(text.removeprefix("-"), up=True, needs_space=True)[0] - micros
+            micros, _, offset = _real(text.removeprefix("-"), up=False)
+            more = up and _real(text.removeprefix("-"), up=True)[0] - micros
         except NoDate as error:
             if error.is_final:
                 raise
@@ -163,7 +178,7 @@ def read_by_mariadb(text: str, *, up: bool) -> tuple[int, bool]:
     Raises NoDate or Unclear."""
     if len(text.lstrip(_SPACES)) >= _WITH_DATE:
         try:
-            micros, has_clock, offset = _datetime(_WITH_T.sub(r"\1 ", text), up=up, needs_space=True)
+            micros, has_clock, offset = _real(_WITH_T.sub(r"\1 ", text), up=up)
         except NoDate as error:
             if error.is_final and not error.is_short:
                 raise
@@ -178,7 +193,7 @@ def read_by_mariadb(text: str, *, up: bool) -> tuple[int, bool]:
 def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
     """The same of a number, as datetime_of_number takes it."""
     if abs(whole) <= LARGEST_TIME:
-        return time_of_number(whole, fraction), True
+        return time_of_number(whole, fraction, is_cut=True), True
     if whole < _SURELY_LONG:  # which versions of MariaDB read in other ways
         raise Unclear("a number of a time that is too long")
     if whole > _LAST_DATE:
@@ -190,43 +205,48 @@ _WITH_T = re.compile(r"^(\s*\d+\D\d+\D\d+)T", re.ASCII)
 _SURELY_LONG, _LAST_DATE = 10_000_000, 99991231235959
 
 
-_FORMS = [(101, 691231, 20000000, 1_000_000), (700101, 991231, 19000000, 1_000_000),
+_FORMS = [(0, 0, 0, 1), (101, 691231, 20000000, 1_000_000), (700101, 991231, 19000000, 1_000_000),
           (10000101, 99991231, 0, 1_000_000), (101000000, 691231235959, 20000000000000, 1),
           (700101000000, 991231235959, 19000000000000, 1), (10000101000000, 99991231235959, 0, 1)]
 """From, to, the number to add to the year, and the factor for the number."""
+_SHORT_YEARS = (991232, 10000100, 0, 1_000_000)
+"""The same where MySQL reads years of up to three digits."""
+_SMALL = (0, 100, 20000000, 1_000_000)
+"""The same where MySQL reads a day and not a time of day."""
 
 
-def datetime_of_number(whole: int, fraction: int) -> tuple[int, bool]:
+def datetime_of_number(whole: int, fraction: int, *, short_years: bool = False,
+                       is_day: bool = False) -> tuple[int, bool]:
     """Of a whole number and microseconds behind its point: microseconds, and whether there is a time of day. Raises
     NoDate or Unclear."""
-    if 0 <= whole < 101:
-        raise ZeroInDate("a small number as a date")
-    for least, most, century, unit in _FORMS:
+    if fraction < 0 and not is_day:
+        raise NoDate(is_final=True)
+    for least, most, century, unit in [_SMALL] * is_day + _FORMS + [_SHORT_YEARS] * short_years:
         if least <= whole <= most:
             digits = f"{(whole + century) * unit:014}"
             break
     else:
         raise NoDate(is_final=True)
     year, month, day, *clock = (int(digits[:4]), *(int(digits[at:at + 2]) for at in range(4, 14, 2)))
-    if month > 12 or day > 31 or clock[0] > 23 or max(clock[1:]) > 59:
+    if month > 12 or day > 31 or (not is_day and (clock[0] > 23 or max(clock[1:]) > 59)):
         raise NoDate(is_final=True)
-    if not (year and month and day):
-        raise ZeroInDate("a date with a zero in it")
-    if day > calendar.monthrange(year, month)[1]:
-        raise Unclear("a number as a day that its month does not have")
     has_clock = unit == 1
     hour, minute, second = clock
-    return _micros(datetime.datetime(year, month, day, hour, minute, second)) + fraction * has_clock, has_clock
+    of_day = (hour * 60 + minute) * _MINUTE + second * SECOND + fraction * has_clock
+    if not (year and month and day) or day > calendar.monthrange(year, month)[1]:
+        raise InvalidDate((year, month, day), of_day, has_clock=has_clock)
+    return _micros(datetime.datetime(year, month, day)) + of_day, has_clock
 
 
-def time_of_number(whole: int, fraction: int) -> int:
-    """Return microseconds; `whole` and `fraction` have the same sign. Raises NoDate or Unclear."""
+def time_of_number(whole: int, fraction: int, *, is_cut: bool = False) -> int:
+    """Return microseconds; `whole` and `fraction` have the same sign. `is_cut`: the longest time has a fraction, too.
+    Raises NoDate or Unclear."""
     size = abs(whole)
     if size > LARGEST_TIME:
         if whole < 10_000_000_000:
             raise NoDate(is_final=True)
         return datetime_of_number(whole, fraction)[0] % DAY
-    if size % 100 > 59 or size // 100 % 100 > 59:
+    if size % 100 > 59 or size // 100 % 100 > 59 or (size == LARGEST_TIME and fraction and not is_cut):
         raise NoDate(is_final=True)
     micros = (size // 10000 * 60 + size // 100 % 100) * _MINUTE + size % 100 * SECOND + abs(fraction)
     return -micros if whole < 0 or fraction < 0 else micros

@@ -5,6 +5,7 @@ Source: MySQL manual, "CREATE TABLE Statement" and "Data Type Default Values"; M
 
 import datetime
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -80,7 +81,8 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
         column.nullable, column.auto_increment, column.key = False, True, "unique"
     elif cursor.accept("DEFAULT"):
         start = cursor.index
-        column.default = parse_default(cursor, is_long=TYPES[column.type.base].prefix > 0)
+        column.default = (_literal_in_parentheses(cursor) if column.type.base == "timestamp" else None) or \
+            parse_default(cursor, is_long=TYPES[column.type.base].prefix > 0)
         if column.default.kind == "expression" and cursor.context.flavour == "mariadb" \
                 and not is_literal(column.default.text):
             column.kept_default = Default("expression", cursor.sql_of(cursor.tokens[start:cursor.index]))
@@ -169,6 +171,20 @@ def _default(cursor: Cursor) -> Default:
     return _parse_default_words(cursor)
 
 
+def _literal_in_parentheses(cursor: Cursor) -> Default | None:
+    """A literal that MariaDB keeps as if it had no parentheses: a TIMESTAMP in the time zone of the statement."""
+    if cursor.context.flavour == "mysql" or not cursor.ahead("("):
+        return None
+    start = cursor.index
+    cursor.expect("(")
+    with suppress(SchemaError):
+        default = _literal_in_parentheses(cursor) or _default(cursor)
+        if cursor.accept(")") and (default.kind in ("string", "number", "bytes") or is_literal(default.text)):
+            return default
+    cursor.index = start
+    return None
+
+
 def _temporal_default(word: Token, cursor: Cursor) -> Default:
     """A literal with its type: for a date and time its text; a time is something else than text to a YEAR."""
     text = cursor.string()
@@ -246,6 +262,8 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
         words = tokenize(default.text)
         if [(token.keyword, token.kind) for token in words] == [("TIME", "word"), ("", "string"), ("", "end")]:
             default = Default("string", words[1].text)
+    if default is not None and column_type.base == "timestamp":
+        default = _bytes_as_text(default)
     default = in_column(default, column_type)
     session = Session(context.flavour, context.sql_mode)
     if context.flavour == "mysql" and (utc := _utc_of_offset(default, column_type, rounds(session))) is not None:
@@ -272,6 +290,14 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
     if isinstance(instant, int):  # no TIMESTAMP has another invalid date
         return Default("string", "0000-00-00 00:00:00")
     return Default("local", str(instant)) if utc is None else Default("string", str(utc))
+
+
+def _bytes_as_text(default: Default) -> Default:
+    """A default of hexadecimal digits or bits as the text that they are to a TIMESTAMP; other defaults unchanged."""
+    words = tokenize(default.text) if default.kind == "expression" else []
+    if [word.kind for word in words] == ["bytes", "end"]:
+        default = Default("bytes", words[0].text)
+    return Default("string", bytes.fromhex(default.text).decode("latin-1")) if default.kind == "bytes" else default
 
 
 def _utc_of_offset(default: Default | None, column_type: ColumnType, up: bool) -> datetime.datetime | None:

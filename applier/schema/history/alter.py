@@ -8,7 +8,7 @@ Keys follow their columns, as do foreign keys and constraints. Changes of partit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from applier.errors import SchemaError
 from applier.mysql.names import folded
@@ -160,12 +160,24 @@ def altered_partitions(before: Partitioning | None,
     return before, None
 
 
+def with_columns_of_partitions(partitioning: Partitioning, renames: Mapping[str, str]) -> Partitioning:
+    """The partitioning by columns that have other names now, as MariaDB allows; `renames` as of altered_keys."""
+    changed = {old: new for old, new in renames.items() if not same_name(old, new)}
+    if not changed:
+        return partitioning
+    expression = partitioning.expression
+    return replace(partitioning, columns=tuple(changed.get(folded(name), name) for name in partitioning.columns),
+                   expression=None if expression is None else with_names(expression, changed),
+                   subpartition_by=with_names(partitioning.subpartition_by, changed))
+
+
 @dataclass(frozen=True)
 class Altered:
     """A definition after an ALTER. `sources[i]` is the number of the old column that became the i-th new one, None for
     an added one; `emptied`: no row is left; `removed`: the rows that are removed, by the old definition;
     `first_number`: where an AUTO_INCREMENT column starts to number the rows, 0 if not given; `ignores`: the details of
-    ALTER IGNORE."""
+    ALTER IGNORE; `kept_defaults`: of columns whose defaults MariaDB computes once where it copies the rows, and
+    otherwise by the expression that it keeps: both, by name."""
 
     definition: TableDefinition
     sources: tuple[int | None, ...]
@@ -173,6 +185,14 @@ class Altered:
     removed: PartRows | None = None
     first_number: int = 0
     ignores: IgnoreConflicts | None = None
+    kept_defaults: Mapping[str, tuple[Default | None, Default]] = field(default_factory=dict)
+
+    def in_place(self, definition: TableDefinition) -> TableDefinition:
+        """The definition with the defaults that it keeps if no row is copied."""
+        return replace(definition, columns=tuple(
+            replace(column, default=self.kept_defaults[column.name][1])
+            if column.name in self.kept_defaults and column.default == self.kept_defaults[column.name][0] else column
+            for column in definition.columns))
 
 
 def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: StatementContext) -> Altered:
@@ -205,12 +225,14 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     if altered.stored_columns and not definition.stored_columns:
         raise SchemaError("the table had no stored columns, so it is not known how many rows it has")
     partitioning, removed = altered_partitions(definition.partitioning, actions)
+    if partitioning is not None and not any(True for _ in of_kind(actions, PartitionBy)):
+        partitioning = with_columns_of_partitions(partitioning, changes.renames)
     said = [option.auto_increment for option in of_kind(actions, SetOptions) if option.auto_increment]
     emptied = not holds_rows(definition) or not holds_rows(altered) or any(True for _ in of_kind(actions, EmptyTable))
     return Altered(replace(altered, partitioning=partitioning, versioning=versioning,
                            first_number=said[-1] if said else definition.first_number),
                    tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
-                   next(of_kind(actions, IgnoreConflicts), None))
+                   next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults)
 
 
 def written_again(definition: TableDefinition, actions: Sequence[AlterAction],

@@ -36,14 +36,14 @@ from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Default
 from applier.schema.undecodable import shown_members
 from applier.sql.casting.texts import WIDE
-from applier.sql.grammar import has_columns
 from applier.sql.tokens import Token, render, tokenize
 
 
 @dataclass
 class ColumnChanges:
     """Works out the columns of one ALTER. `actions` are those that change something, `charset` is the table's after the
-    statement, and `renames`, after `columns` was called, has the new names."""
+    statement. After `columns` was called, `renames` has the new names, and `kept_defaults`, by column, an expression as
+    MariaDB computes it once, for rows that it copies, and as it keeps it."""
 
     definition: TableDefinition
     actions: Sequence[AlterAction]
@@ -52,6 +52,7 @@ class ColumnChanges:
     table_charset: Charset = field(init=False)
     _silent: set[str] = field(default_factory=set, init=False)
     renames: dict[str, str] = field(default_factory=dict)  # the columns that stay: new names by old ones in lower case
+    kept_defaults: dict[str, tuple[Default | None, Default]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         definition = self.definition
@@ -186,11 +187,11 @@ class ColumnChanges:
     def _resolved(self, action: AddColumn | ChangeColumn, old: Column | None = None) -> Column:
         """A column as the statement asks for it, where it is not new with the one that was there before."""
         words = action.words
-        if words.kept_default is not None and not self._copies_rows:
-            words = replace(words, default=words.kept_default)
         if self.converts is not None and words.type.members:  # labels go right into the set that the table gets
             words = replace(words, type=replace(words.type, charset=None, collation=None, binary_collation=False))
         column = resolve_column(words, self.charset, self.context, in_primary_key=False)
+        if words.kept_default is not None:
+            self.kept_defaults[column.name] = column.default, words.kept_default
         converted = self._converted(column)
         is_longest = column.type.base in ("longtext", "longblob")
         if self.converts is not None and self.context.flavour == "mysql" and old and not (
@@ -199,15 +200,6 @@ class ColumnChanges:
         if converted.type.base.endswith("text"):
             return replace(converted, type=replace(converted.type, base=column.type.base))  # as the statement asks
         return converted
-
-    @property
-    def _copies_rows(self) -> bool:
-        """True if MariaDB certainly copies the rows, which then get a default that was computed once; otherwise it
-        computes the expression that it keeps."""
-        added = [action.words for action in of_kind(self.actions, AddColumn)]
-        return len(added) < len(self.actions) or any(
-            words.generated == "stored" or (words.default is not None and words.default.kind == "expression"
-                                            and has_columns(words.default.text)) for words in added)
 
     def _names_charset_last(self, converts: ConvertCharset) -> bool:
         """True if the table gets another default than the character set that its columns are converted to: from MariaDB

@@ -98,6 +98,13 @@ class RowConversion:
             column.auto_increment and (source is None or self.begins_to_number(column, source))
             for source, column in zip(self.sources, self.new.columns, strict=True))
 
+    @property
+    def continues_numbers(self) -> bool:
+        """True if an AUTO_INCREMENT column is added, and one that has been AUTO_INCREMENT stays."""
+        sources = [*zip(self.sources, self.new.columns, strict=True)]
+        return any(column.auto_increment and source is None for source, column in sources) and any(
+            source is not None and self.old.columns[source].auto_increment for source, _ in sources)
+
     @cached_property
     def drawn(self) -> dict[str, TableName]:
         """The sequence of each added column whose default is a sequence's next number."""

@@ -50,8 +50,9 @@ class Relevance:
             changes = self._parse(statement, flavour)
         except ApplierError:
             return Relevant()
-        if all(isinstance(change, SessionChange) or (isinstance(change, Ignored) and not any(
-                map(self._may_want, change.objects))) for change in changes):
+        if all(isinstance(change, SessionChange) or (
+                isinstance(change, Ignored) and change.what != "ALTER SEQUENCE"
+                and not any(map(self._may_want, change.objects))) for change in changes):
             return Relevant(is_needed=False)
         if len(changes) != 1 or not isinstance(dml := changes[0], Dml):
             return Relevant()

@@ -7,7 +7,6 @@ from dataclasses import replace
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.character_sets.collations import Charset
 from applier.mysql.names import folded
-from applier.mysql.sequences import SequenceState
 from applier.schema.allowed import check_name
 from applier.schema.checks import checks_like
 from applier.schema.column_ids import continued, unnumbered
@@ -22,6 +21,7 @@ from applier.schema.ddl.schema_changes import (
     Dml,
     DropDatabase,
     DropTable,
+    Ignored,
     Other,
     RenameTables,
     SchemaChange,
@@ -33,10 +33,11 @@ from applier.schema.engines import check_rows_are_its_own
 from applier.schema.foreign_keys import pointed_anew
 from applier.schema.history.alter import Altered, alter, moved, read_without_escapes, written_again
 from applier.schema.history.conversion import RowConversion, same_to_rows
+from applier.schema.history.drawn_sequences import DrawnSequences
 from applier.schema.history.effects import computes_anew, moves_timestamps
+from applier.schema.history.in_place import is_in_place
 from applier.schema.history.moved_rows import BOTH_KNOWN, MOVING, MovingAction, move_rows
 from applier.schema.history.table_versions import (
-    BEFORE_THE_LOG,
     RowSource,
     StatementOrigin,
     TableVersion,
@@ -61,7 +62,7 @@ class TableChanges:
         self._tables, self._databases, self._wanted, self._case = tables, databases, wanted, case
         self._skip_statements = skip_statements
         self.skipped: dict[str, Counter[str]] = {}
-        self._drawn = set[int]()  # sequences, by their versions, from which a replica gave numbers to rows
+        self._sequences = DrawnSequences(tables)
         self.dropped_databases: dict[str, Charset] = {}
 
     def apply(self, change: SchemaChange, origin: StatementOrigin) -> None:
@@ -95,6 +96,8 @@ class TableChanges:
                 self._databases[name] = charset
             case DropDatabase(name):
                 self._drop_database(name, origin)
+            case Ignored("ALTER SEQUENCE"):
+                self._sequences.alter(change)
             case Other():
                 self._stop_at_ddl(change, origin)
             case Dml():
@@ -172,20 +175,6 @@ class TableChanges:
             return
         self._go_on(version, altered, change.context, origin, written)
 
-    def _known_sequences(self, conversion: RowConversion, origin: StatementOrigin) -> tuple[SequenceState, ...]:
-        """Where a replica's sequences stand that rows get numbers of: as the log says, of those that it has made, and
-        as long as the replica has taken no numbers of them by itself."""
-        known = {(state.database, state.name): state for state in origin.sequences}
-        found = []
-        for name in dict.fromkeys(conversion.drawn.values()):
-            version, state = self._tables.live(name), known.get(name)
-            if version is None or version.id in self._drawn:
-                continue
-            self._drawn.add(version.id)
-            if state is not None and BEFORE_THE_LOG < version.start < (origin.end[0], state.position):
-                found.append(state)
-        return tuple(found)
-
     def _move_rows(self, table: TableName, action: MovingAction, origin: StatementOrigin) -> None:
         """Move rows between a partition and a table."""
         both = (table, action.table)
@@ -240,8 +229,11 @@ class TableChanges:
             numbering=origin.numbering, end_of_time=origin.end_of_time, ignores=altered.ignores,
             server_version=origin.server_version,
             foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names)
+        if altered.kept_defaults and is_in_place(conversion):
+            new = altered.in_place(new)
+            conversion = replace(conversion, new=new)
         if conversion.drawn:
-            conversion = replace(conversion, sequences=self._known_sequences(conversion, origin))
+            conversion = replace(conversion, sequences=self._sequences.known(conversion, origin))
         if written is not None:
             new = replace(new, keys=written.keys, checks=written.checks, columns=tuple(
                 replace(column, expression=other.expression, default=other.default)

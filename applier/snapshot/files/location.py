@@ -1,12 +1,24 @@
-"""The paths of files in a snapshot: one folder for each table."""
+"""The paths of files in a snapshot: one folder for each table; and requests to the file system that has them."""
 
+from collections.abc import Callable, Sequence
+
+from pyarrow.fs import FileSystem
+
+from applier.io import partial_copy
+from applier.io.partial_copy import Answer
 from applier.io.resolver import is_inside, is_local, is_plain_inside, read_text, resolve
 
-__all__ = ["is_inside", "is_local", "is_plain_inside", "read_text", "resolve", "table_folder"]
+__all__ = ["at_once", "is_inside", "is_local", "is_plain_inside", "read_text", "resolve", "table_folder"]
 
 _NOT_IN_FOLDERS = frozenset('/\\:%*?[]{}#=')
 _LONGEST_NAME = 200
 """The longest name of a folder in bytes; file systems allow 255."""
+
+
+def at_once(filesystem: FileSystem, requests: Sequence[Callable[[], Answer]]) -> list[Answer]:
+    """Make requests and return their results: at the same time on a store, where each waits for an answer, and one
+    after the other on this machine. None may make others so. Raises the first one's error."""
+    return [request() for request in requests] if is_local(filesystem) else partial_copy.at_once(requests)
 
 
 def table_folder(database: str, table: str) -> str:

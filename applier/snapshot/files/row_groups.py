@@ -32,6 +32,8 @@ from applier.snapshot.files.digest import can_check, check_digest
 from applier.snapshot.files.file_entries import Digest, FileEntry, KeyValue
 
 KEY = b"applier.row_groups"
+_WHOLE_BYTES = 256 << 10
+"""A file on a store that is not larger is read by one request, not first its footer and then its row groups."""
 GroupKey = int | Annotated[str, lambda key: "" if re.fullmatch("(?:[0-9a-f]{2})*", key) else "is no key"] | None
 
 
@@ -75,12 +77,14 @@ class GroupedFile:
         self._far: tuple[int, pa.NativeFile] | None = None
         self._fetched: dict[int, pa.Buffer] = {}
         start = 0 if entry.footer is None else entry.bytes - entry.footer.bytes
+        first = 0 if entry.bytes <= _WHOLE_BYTES and not is_local(filesystem) else start
         with self._opened() as source:
             check_size(source.size(), entry.bytes, path)
             if start < 0:
                 raise self._damaged("its manifest says of its footer that it is longer than the file")
-            data = pa.py_buffer(source.read_at(entry.bytes - start, start))
-        check_size(data.size, entry.bytes - start, path)
+            whole = pa.py_buffer(source.read_at(entry.bytes - first, first))
+        check_size(whole.size, entry.bytes - first, path)
+        data = whole.slice(start - first)
         check_digest(data, entry.digest if entry.footer is None else entry.footer.digest, path)
         self.metadata: pq.FileMetaData = pq.read_metadata(pa.BufferReader(self._within(start, data)))
         if self.metadata.num_rows != entry.stored_rows:
@@ -88,6 +92,14 @@ class GroupedFile:
                                 f"{entry.stored_rows}", file=path)
         self.groups = [RowGroup(entry.stored_rows, 0, entry.bytes, None, None, entry.digest or "")] \
             if entry.footer is None else self._described(start)
+        if first < start:
+            self._fetched = {number: whole.slice(group.start, group.end - group.start)
+                             for number, group in enumerate(self.groups)}
+
+    @property
+    def kept_bytes(self) -> int:
+        """About how much memory it takes: its metadata, and row groups that are here for the next `read`."""
+        return self.metadata.serialized_size + sum(data.size for data in self._fetched.values())
 
     @property
     def firsts(self) -> np.ndarray:

@@ -18,7 +18,9 @@ from typing import Any
 import pyarrow as pa
 
 from applier.mysql.reader_values import lossy_charset
+from applier.mysql.types import DATES
 from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 from applier.snapshot.files.unsigned_bigints import EXACT, NONE, STORED, UnsignedBigints, unsigned_bigints
 
 TIME = pa.duration("us")
@@ -64,6 +66,12 @@ class StoredColumns:
             elements = column.type.value_field.with_name("element").with_metadata({_FIELD_ID: str(number + 1)})
             column = column.with_type(pa.list_(elements))
         return column.with_metadata({_FIELD_ID: str(number)})
+
+
+def is_never_null(column: Column) -> bool:
+    """Return whether readers of files find a value in every row. An invalid date is null to them, even if the server
+    has NOT NULL."""
+    return not column.nullable and column.type.base not in DATES
 
 
 AS_ROWS = StoredColumns()

@@ -12,6 +12,7 @@ is oldest: nothing else is likely to rewrite them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -73,12 +74,13 @@ def live_rows(base: str, layer: Layer, schema: pa.Schema) -> pa.Table:
 def all_positions(base: str, files: Sequence[FileEntry], named: Collection[str]) -> pa.Table:
     """Return, in order, the positions in these files that refer to files with these names. Errors: SnapshotError."""
     filesystem, root = location.resolve(base)
-    found = []
-    for file in files:
+
+    def read(file: FileEntry) -> pa.Table:
         path = f"{root}/{file.path}"
         with reading(path):
             grouped = GroupedFile(filesystem, path, file)
-            found += [grouped.read(number) for number in range(len(grouped.groups))]
-    rows = pa.concat_tables(found)
+            return pa.concat_tables(grouped.read(number) for number in range(len(grouped.groups)))
+
+    rows = pa.concat_tables(location.at_once(filesystem, [partial(read, file) for file in files]))
     return rows.filter(pc.is_in(rows.column("file"), pa.array(sorted(named), pa.string()))).sort_by(
         [("file", "ascending"), ("position", "ascending")])

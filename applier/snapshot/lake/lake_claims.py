@@ -7,9 +7,9 @@ another claim withdraws its own and stops. At most one continues; if both write 
 neither has published.
 
 A claim of a killed run must not block others for ever, and a run gives up a version that it did not finish within one
-minute of its claim. If the store has conditional puts, which a run detects by making its claim twice, a claim counts
-for two minutes, by the store's clock: a manifest request that hangs is refused later. Elsewhere it counts for ten, and
-does not protect against a writer whose request is delayed by more than nine minutes.
+minute of its claim. If the store has conditional puts, which a run that finds another claim detects by making its own
+twice, a claim counts for two minutes, by the store's clock: a manifest request that hangs is refused later. Elsewhere
+it counts for ten, and does not protect against a writer whose request is delayed by more than nine minutes.
 """
 
 from __future__ import annotations
@@ -45,11 +45,15 @@ class Claim:
         self._made = time.monotonic()
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
             self._filesystem.create_dir(self._folder, recursive=True)
-        counts_for = WITH_CONDITIONS if self._is_made_on_condition() else COUNTS_FOR
+        is_on_condition = self._write()
         claims = [info for info in self._filesystem.get_file_info(fs.FileSelector(self._folder))
                   if info.base_name.startswith(self._start)]
         [own] = [info for info in claims if info.path == self._path]
-        others = [info for info in claims if info.path != self._path and info.mtime > own.mtime - counts_for]
+        others = [info for info in claims if info.path != self._path and info.mtime > own.mtime - COUNTS_FOR]
+        counts_for = COUNTS_FOR
+        if others and is_on_condition and self._put(_TEXT.upper()) is False:
+            counts_for = WITH_CONDITIONS
+            others = [info for info in others if info.mtime > own.mtime - counts_for]
         if others:
             newest = max(others, key=lambda info: info.mtime)
             ends = newest.mtime + counts_for
@@ -59,15 +63,20 @@ class Claim:
                              hint=f"run it again: it continues from the latest version; this claim is of "
                                   f"{newest.mtime:%H:%M:%S} UTC and counts until {ends:%H:%M:%S}")
 
-    def _is_made_on_condition(self) -> bool:
-        """Write the claim. Returns whether the store supports conditions: it then refused to write the claim again."""
-        uri = join(self._uri, self._path.rpartition("/")[2])
-        if new_files.can_make(uri):
-            with suppress(OSError):
-                return new_files.make(uri, _TEXT) and not new_files.make(uri, _TEXT.upper())
+    def _write(self) -> bool:
+        """Write the claim. Returns whether the request was conditional; the store may have ignored the condition."""
+        if self._put(_TEXT) is not None:
+            return True
         with self._filesystem.open_output_stream(self._path, compression=None) as stream:
             stream.write(_TEXT)
         return False
+
+    def _put(self, text: bytes) -> bool | None:
+        """Ask the store to make the claim if there is none; returns whether it did, None where that cannot be asked."""
+        uri = join(self._uri, self._path.rpartition("/")[2])
+        with suppress(OSError):
+            return new_files.make(uri, text) if new_files.can_make(uri) else None
+        return None
 
     def check(self) -> None:
         """Raise AnotherRun if other runs may no longer respect the claim."""
@@ -77,5 +86,6 @@ class Claim:
 
     def drop(self) -> None:
         """Withdraw the claim, if it was made. Errors: OSError."""
-        if self._made and self._filesystem.get_file_info(self._path).type == fs.FileType.File:
-            self._filesystem.delete_file(self._path)
+        if self._made:
+            with suppress(FileNotFoundError):
+                self._filesystem.delete_file(self._path)

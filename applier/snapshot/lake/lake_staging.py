@@ -22,6 +22,7 @@ import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pyarrow import fs
 
@@ -44,19 +45,20 @@ _RUN = "run-"
 
 @dataclass(frozen=True)
 class Lake:
-    """A lake at a path or URI, which need not exist yet, and its latest version, if there is one. `merges`: the lake
-    merges on read, or will when it is created."""
+    """A lake at a path or URI, which need not exist yet, its latest version and its mark, if they exist. `merges`:
+    the lake merges on read, or will when it is created."""
 
     uri: str
     latest: Snapshot | None
     merges: bool = False
+    mark: lakes.Mark | None = None
 
     def begin(self, settings: FileSettings = DEFAULTS) -> Staging:
         """Prepare to publish the version after the latest; settings as of `publish.begin`. Raises SnapshotError if
         something else exists there, or nothing can be written."""
         filesystem, root = location.resolve(self.uri)
         try:
-            mark = lakes.make(self.uri, merges=self.merges)
+            mark = lakes.make(self.uri, merges=self.merges) if self.mark is None or self.latest is None else self.mark
             staging: Staging = (_Local if location.is_local(filesystem) else _Far)(self, filesystem, root, mark)
         except OSError as error:
             raise SnapshotError(f"cannot write there: {reason(error)}", file=self.uri) from error
@@ -70,15 +72,14 @@ def open_lake(uri: str, *, merge_on_read: bool = False) -> Lake:
     on read."""
     filesystem, root = location.resolve(uri)
     try:
-        mark = lakes.mark_of(filesystem, root)
-        number = None if mark is None else lakes.latest(filesystem, root)
+        mark, number = lakes.found(filesystem, root)
     except OSError as error:
         raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=uri) from error
     if mark is not None and merge_on_read and not mark.merges:
         raise UsageError("the lake has whole files, and the kind of a lake cannot change", file=uri,
                          hint="leave out --merge-on-read, or make a new lake, with this one as --base")
     return Lake(uri, None if number is None else manifest.load(lakes.version_uri(uri, number)),
-                merge_on_read if mark is None else mark.merges)
+                merge_on_read if mark is None else mark.merges, mark)
 
 
 def lives(root: str) -> bool:
@@ -111,8 +112,11 @@ def _runs(root: str) -> list[str]:
 def write_latest(filesystem: fs.FileSystem, root: str, beside: str | None = None) -> None:
     """Write the name of the latest version to LATEST; on a local file system atomically, by way of the folder `beside`.
     Errors: OSError."""
-    if (number := lakes.latest(filesystem, root)) is None:
-        return
+    if (number := lakes.latest(filesystem, root)) is not None:
+        _point_at(number, filesystem, root, beside)
+
+
+def _point_at(number: int, filesystem: fs.FileSystem, root: str, beside: str | None = None) -> None:
     path, text = f"{root}/{lakes.LATEST}", f"{lakes.version_name(number)}\n".encode()
     folder = beside or f"{root}/{lakes.STAGING}"
     if location.is_local(filesystem):
@@ -159,7 +163,8 @@ class _OfLake(Staging):
     def _check_files(self, lists: Sequence[FileColumns]) -> None:
         """Check new files only: those of the latest version existed when the run began, and stay."""
         self._new = [path for columns in lists for path in columns.paths if path not in self._known]
-        infos = self._filesystem.get_file_info([f"{self._root}/{path}" for path in self._new])
+        infos = location.at_once(self._filesystem, [partial(self._filesystem.get_file_info, f"{self._root}/{path}")
+                                                    for path in self._new])
         found = {f"{self._root}/{path}": size for path, size in self._known.items()}
         found |= {info.path: info.size for info in infos if info.type == fs.FileType.File}
         for columns in lists:
@@ -168,7 +173,7 @@ class _OfLake(Staging):
     def _check_next(self) -> None:
         """Raise AnotherRun if this version would not be the latest: its number may be free because a version with it
         has expired."""
-        if (lakes.latest(self._filesystem, self._root) or 0) >= self.number:
+        if lakes.is_published(self._filesystem, self._root, self.number):
             raise self._lost()
 
     def _lost(self) -> AnotherRun:
@@ -238,27 +243,37 @@ class _Far(_OfLake):
     def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, mark: lakes.Mark) -> None:
         super().__init__(lake, filesystem, root, mark)
         self._scratch = f"{lakes.STAGING}/{_RUN}{self._run}"
-        self._beside = f"{root}/{self._scratch}"
+        self._beside, self._has_passes = f"{root}/{self._scratch}", False
         self._claim = Claim(filesystem, f"{root}/{lakes.STAGING}", join(self._lake_uri, lakes.STAGING), self.number,
                             self._run)
 
     def _beside_uri(self) -> str:
         return join(self._lake_uri, self._scratch)
 
+    def within_pass(self, number: int) -> str:
+        self._has_passes = True
+        return super().within_pass(number)
+
+    def _drop(self, folder: str) -> None:
+        """Remove a folder of passes, which only this run can have made: asking a store for one that is missing takes
+        several requests."""
+        if self._has_passes:
+            super()._drop(folder)
+
     def _before_small_files(self) -> None:
         version = f"{self._root}/{self._prefix.rstrip('/')}"
         self._claim.make()
         self._check_next()
-        self._lake = lakes.id_of(self._filesystem, self._root)
+        if self._before is None:  # of two runs that make a lake at once, one's mark stays
+            self._lake = lakes.id_of(self._filesystem, self._root)
         self._beside = version
 
     def _publish(self, name: str, content: bytes) -> None:
         if not self._make(name, content):
             raise self._lost()
         with suppress(OSError):  # the version is published
-            self._claim.drop()
-            write_latest(self._filesystem, self._root)
-            self._drop_scratch()
+            location.at_once(self._filesystem, [
+                self._claim.drop, partial(_point_at, self.number, self._filesystem, self._root), self._drop_scratch])
 
     def _make(self, name: str, content: bytes) -> bool:
         """Create the last file. Returns whether it did not exist before, as far as the store can tell."""
@@ -282,5 +297,5 @@ class _Far(_OfLake):
 
     def _drop_scratch(self) -> None:
         path = f"{self._root}/{self._scratch}"
-        if self._filesystem.get_file_info(path).type == fs.FileType.Directory:
+        if self._has_passes and self._filesystem.get_file_info(path).type == fs.FileType.Directory:
             self._filesystem.delete_dir(path)

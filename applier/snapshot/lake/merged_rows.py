@@ -124,28 +124,37 @@ class RowFiles:
         files, positions = (np.concatenate([getattr(part, name) for part in found]) for name in ("files", "positions"))
         return Part(rows if names is None else rows.select(list(names)), files, positions)
 
-    def _fetch(self, wanted: Sequence[_Bounds]) -> None:
-        """Fetch the parts of row files and positions on a store that these ranges need, in two round trips instead of
-        several per file. Parts that exceed the cache are read when they are needed."""
+    def openings(self, wanted: Sequence[_Bounds]) -> dict[str, Callable[[], object]]:
+        """Return functions, by path, that open the row files and positions on a store that these ranges need. They may
+        be called in parallel. Nothing for files on this machine, nor if they exceed the cache: those are read when they
+        are needed."""
         row_files = [file for file in self._layer.row_files if _meet(file.min_key, file.max_key, wanted)]
         files = [*row_files, *self._layer.positions]
         if is_local(self._filesystem) or sum(file.bytes for file in files) > _REMEMBERED_BYTES // 2:
-            return
+            return {}
+        return {file.path: partial(self._opened, file) for file in files}
 
-        def opened(file: FileEntry) -> GroupedFile:
-            path = f"{self._root}/{file.path}"
-            with reading(path):
-                return _remembered_file(self._filesystem, path, file)
+    def _opened(self, file: FileEntry) -> GroupedFile:
+        path = f"{self._root}/{file.path}"
+        with reading(path):
+            return _remembered_file(self._filesystem, path, file)
+
+    def _fetch(self, wanted: Sequence[_Bounds]) -> None:
+        """Have what these ranges need of row files and positions on a store here, in a few round trips instead of some
+        for each file."""
+        openings = self.openings(wanted)
 
         def read(file: FileEntry, number: int) -> None:
             path = f"{self._root}/{file.path}"
             with reading(path):
-                _remembered_rows(self._filesystem, path, file, opened(file), number)
+                _remembered_rows(self._filesystem, path, file, self._opened(file), number)
 
-        at_once([partial(opened, file) for file in files])
-        at_once([partial(read, file, number) for place, file in enumerate(files)
-                 for number, group in enumerate(opened(file).groups)
-                 if place >= len(row_files) or _meet(*group.keys(), wanted)])
+        at_once(list(openings.values()))
+        at_once([partial(read, file, number) for files, are_rows in ((self._layer.row_files, True),
+                                                                     (self._layer.positions, False))
+                 for file in files if file.path in openings
+                 for number, group in enumerate(self._opened(file).groups)
+                 if not are_rows or _meet(*group.keys(), wanted)])
 
     def dead_in(self, file: FileEntry) -> np.ndarray:
         """Return the positions of a file's dead rows, ascending: int64[n]. Raises SnapshotError for a position that is
@@ -340,21 +349,26 @@ class _Recent:
     _values: OrderedDict[object, tuple[Any, int]] = field(default_factory=OrderedDict)
     _bytes: int = 0
     _lock: Any = field(default_factory=threading.Lock)
+    _making: dict[object, Any] = field(default_factory=dict)
 
     def get(self, key: object, make: Callable[[], _Made], size: Callable[[_Made], int]) -> _Made:
-        """Return the value of a key, which is made if it is not in the cache."""
+        """Return the value of a key. If it is not in the cache, one thread makes it, and others wait for it."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
                 found: _Made = self._values[key][0]
                 return found
-        made = make()
-        n_bytes = size(made)
-        with self._lock:
-            if key not in self._values:
+            turn = self._making.setdefault(key, threading.Lock())
+        with turn:
+            if key in self._values:
+                return self.get(key, make, size)
+            made = make()
+            n_bytes = size(made)
+            with self._lock:
                 self._values[key], self._bytes = (made, n_bytes), self._bytes + n_bytes
-            while len(self._values) > self.most or self._bytes > self.most_bytes:
-                self._bytes -= self._values.popitem(last=False)[1][1]
+                self._making.pop(key, None)
+                while len(self._values) > self.most or self._bytes > self.most_bytes:
+                    self._bytes -= self._values.popitem(last=False)[1][1]
         return made
 
 
@@ -363,7 +377,7 @@ _FILES, _ROWS = _Recent(_REMEMBERED, _REMEMBERED_BYTES), _Recent(_REMEMBERED, _R
 
 def _remembered_file(filesystem: FileSystem, path: str, entry: FileEntry) -> GroupedFile:
     return _FILES.get((filesystem.type_name, path, entry.digest), lambda: GroupedFile(filesystem, path, entry),
-                      lambda made: made.metadata.serialized_size)
+                      lambda made: made.kept_bytes)
 
 
 def _remembered_rows(filesystem: FileSystem, path: str, entry: FileEntry, file: GroupedFile, number: int) -> pa.Table:

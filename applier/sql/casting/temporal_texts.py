@@ -79,7 +79,7 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
     def read(text: str) -> int:
         digits = _DIGITS.fullmatch(text)
         if digits and not (digits[2] is not None and len(digits[1]) in _WITH_CLOCK):
-            if (digits[2] and flavour == "mariadb") or len(digits[1] + (digits[2] or "")) < _FEWEST:
+            if digits[2] and flavour == "mariadb":
                 return _ZERO
             instant = _of_digits(digits[1], digits[2] or "", late)
         elif not _BEGINS_A_DATETIME.match(text) or _TWO_FIELDS.fullmatch(text):
@@ -101,10 +101,6 @@ def _has_month_and_day(instant: int) -> bool:
     """Return whether only the year of an invalid date is zero."""
     _, month, day = parts(np.array([instant // DAY]))
     return bool(month[0] and day[0])
-
-
-_FEWEST = 5
-"""Digits of a date: two of the year and of the month, and one of the day."""
 
 
 def _of_text(text: str, new: ColumnType, session: Session, late: bool) -> int:

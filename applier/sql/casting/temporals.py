@@ -17,7 +17,7 @@ from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY
 from applier.mysql.values.zone_times import local_of, may_be_repeated, utc_of
 
-_FIRST_LAST = 2**31 * 1_000_000 - 1
+FIRST_LAST = 2**31 * 1_000_000 - 1
 """The last TIMESTAMP of all servers before MariaDB 11.5."""
 
 
@@ -72,9 +72,9 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
         clock = cut(clock, 10**(6 - new.fsp), rounds(session))
     if new.base == "timestamp":
         last = session.last_timestamp
-        if last is None and session.flavour == "mariadb" and (clock[~is_null] > _FIRST_LAST).any():
+        if last is None and session.flavour == "mariadb" and (clock[~is_null] > FIRST_LAST).any():
             raise NotComputable("TIMESTAMPs after 2038, which some versions of MariaDB have")
-        clock = np.where((clock < 1_000_000) | (clock > (last or _FIRST_LAST)), ZERO_DAY * DAY, clock)
+        clock = np.where((clock < 1_000_000) | (clock > (last or FIRST_LAST)), ZERO_DAY * DAY, clock)
     return pa.array(clock, pa.int64(), mask=is_null).cast(arrow_type(new))
 
 

@@ -13,6 +13,7 @@ column's. Judged by MySQL 9.7 and MariaDB 10.11."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import numpy as np
@@ -141,6 +142,24 @@ def _of_text(then: _Converter) -> _Converter:
     return lambda values, old, new, session: then(values, SHOWN, new, session)
 
 
+def _document_to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Documents by their text, of which a string begins with a quotation mark; in a DECIMAL by their values. Raises
+    NotComputable for a string that may be a date, a time or bytes there, whose text does not tell."""
+    if new.base == "bit":
+        raise NotComputable("documents as bits")
+    if new.base != "decimal":
+        return number_texts.from_text(values, SHOWN, new, session)
+    if pc.any(pc.match_substring_regex(values, _TYPED)).as_py():
+        raise NotComputable("a document that may be a date, a time or bytes as DECIMAL")
+
+    def number(text: str) -> str:
+        return "1" if text == "true" else json.loads(text) if text[0] == '"' else text
+
+    return number_texts.from_text(by_distinct(values, number), SHOWN, new, session)
+
+
+_TYPED = r'^"(-?\d+[-:]\d+[-:]|base64:)'
+
 SHOWN = ColumnType("longtext", charset="utf8mb4")
 """The type of values when they are shown: text of any length."""
 
@@ -205,4 +224,8 @@ CONVERTERS: dict[tuple[AlterClass, AlterClass], _Converter] = {
     (C.TEXT, C.DOCUMENT): texts.to_json, (C.MEMBER, C.DOCUMENT): texts.to_json,
     (C.NUMBER, C.DOCUMENT): _by_text(number_texts.to_text, texts.to_json),
     (C.YEAR, C.DOCUMENT): _by_text(number_texts.to_text, texts.to_json),
+
+    (C.DOCUMENT, C.NUMBER): _document_to_number, (C.DOCUMENT, C.YEAR): _of_text(temporal_numbers.text_to_year),
+    (C.DOCUMENT, C.MEMBER): _of_text(members.from_text), (C.DOCUMENT, C.DAY): _of_text(temporal_texts.to_datetime),
+    (C.DOCUMENT, C.TIME): _of_text(temporal_texts.to_time),
 }

@@ -71,6 +71,8 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
             raise NotComputable(f"{call.name} of doubles")
         made = double(*arrays)
         if pa.types.is_floating(made.type) and session.flavour == "mariadb":
+            if call.name == "MOD" and "-0.0" in map(str, made.unique().to_pylist()):
+                raise NotComputable("a remainder of -0, which some versions of MariaDB have")
             made = pc.add(made, 0.0)  # it has no -0
         return numbers(made, constant=constant)
 

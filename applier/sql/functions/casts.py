@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.collations import default_collation
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
-from applier.mysql.values import decimals, zero_dates
+from applier.mysql.values import decimals
 from applier.sql.casting import byte_strings
 from applier.sql.casting.byte_strings import to_bytes
 from applier.sql.casting.texts import WIDE, in_charset
@@ -45,7 +46,7 @@ from applier.sql.values import (
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
 _Cast: TypeAlias = Callable[[Value, int | None, int | None, Session], Value]
-_OF_CHARSET = re.compile(r"CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHARACTER SET) ?(\w+)")
+_OF_CHARSET = re.compile(r"(?:VAR)?CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHARACTER SET) ?(\w+)")
 _WHOLE = r"^\s*(?P<number>(?:-?\d{1,18})?)"
 _UNUSUAL = r"^\s*(\+|-?\d{19})"
 
@@ -58,7 +59,11 @@ def cast(value: Value, call: Call, session: Session) -> Value:
         return Value(as_text(value, session), TEXT, value.constant)
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
         return _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
-    if of_charset := _OF_CHARSET.fullmatch(call.word):
+    of_charset = _OF_CHARSET.fullmatch(call.word)
+    if of_charset and of_charset[2] == "BINARY":
+        made = _binary(value, int(of_charset[1]) if of_charset[1] else None, None, session)
+        return replace(made, constant=value.constant, is_loose=True)
+    if of_charset:
         if value.type.base in BINARY:
             value = Value(shown_bytes(value), TEXT, value.constant)
         made = _in_charset(value, of_charset[2].lower(), session)
@@ -89,7 +94,7 @@ def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool =
 
 def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     text = _of_bytes(value, session) if value.type.base in BINARY else as_text(value, session)
-    type_ = text_type(session.literals, None) if session.literals in WIDE else TEXT
+    type_ = text_type("utf8mb4", default_collation("utf8mb4", "mariadb")) if session.literals in WIDE else TEXT
     return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), type_)
 
 
@@ -174,23 +179,25 @@ def _real(value: Value, size: int | None, scale: int | None, session: Session) -
     return (_float if "REAL_AS_FLOAT" in session.sql_mode else _double)(value, size, scale, session)
 
 
+CUTS = "TIME_TRUNCATE_FRACTIONAL,ALLOW_INVALID_DATES"
+"""The sql_mode in which a date keeps its parts and only loses digits."""
+
+
 def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
         if value.type.base == "year" and session.flavour == "mariadb":
             raise NotComputable("CAST of a YEAR, whose day MariaDB has as 0")
         if has_dates(value):
-            value = times(value, session) if base == "time" else datetimes(value, session, whole=True)
+            value = times(value, session) if base == "time" else datetimes(
+                value, session, whole=True, is_day=base == "date")
         if value.type.base not in TEMPORAL:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         if base == "date" and value.type.base in ("datetime", "timestamp"):
-            session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL")
+            session = replace(session, sql_mode=CUTS)
         elif session.flavour == "mariadb" and "TIME_ROUND_FRACTIONAL" not in session.sql_mode:
-            session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL", flavour="mysql")
-        values = convert_values(value.values, value.type, type_, session)
-        if zero_dates.has_any(values):
-            raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
-        return Value(values, type_)
+            session = replace(session, sql_mode=CUTS, flavour="mysql")
+        return Value(convert_values(value.values, value.type, type_, session), type_)
 
     return made
 
@@ -208,7 +215,7 @@ def cast_without_digits(value: Value, base: str, call: Call, session: Session) -
 
 def _json(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     if not value.is_text and value.type.base != "json":
-        if session.flavour != "mysql" or value.is_null or value.type.base in TEMPORAL:
+        if session.flavour != "mysql" or value.is_null:
             raise NotComputable("CAST of a value that is not text to JSON")
         made = as_part(value, session)
         return Value(pc.if_else(value.values.is_null(), pa.scalar(None, pa.string()), made.values), JSON)

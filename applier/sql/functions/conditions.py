@@ -320,6 +320,8 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     has_texts = any(value.is_text for value in arguments)  # then MySQL assigns a date by its text
     arguments = _days_among(arguments, session)
     kinds = {value.type.base for value in arguments}
+    if "time" in kinds and len(kinds) > 1 and session.flavour == "mariadb":
+        raise NotComputable(f"{call.name} of times and other values")
     are_strings = [value.is_text or value.type.base in (*MEMBERS, *BINARY) for value in arguments]
     if any(are_strings) and not all(are_strings) and session.flavour == "mariadb" and not kinds & {*TEMPORAL}:
         arguments = [Value(as_double(as_number(value, session)), DOUBLE, value.constant) for value in arguments]
@@ -353,3 +355,5 @@ FUNCTIONS: dict[str, Function] = {
     "COALESCE": _coalesce, "IFNULL": _coalesce, "CASE": _case, "SIMPLE CASE": _simple_case, "IF": _if,
     "NULLIF": _null_if,
 }
+DECIDED_BY = {"AND": False, "OR": True}
+"""The truth of an operand that is also that of the whole, whatever the other operand is."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import replace
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from functools import partial
 
 import numpy as np
@@ -17,9 +17,10 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, NUMBERS, ColumnType
+from applier.mysql.types import BINARY, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.zero_dates import DAY
+from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.combinations import computed
 from applier.sql.read_times import datetimes, has_dates, have_clocks
@@ -28,9 +29,9 @@ from applier.sql.values import (
     Value,
     as_number,
     as_text,
-    numbers,
     shown_bytes,
     together,
+    whole_numbers,
 )
 
 SECOND = 1_000_000
@@ -59,24 +60,26 @@ def added(instant: Value, count: Value, unit: str, sign: int, session: Session, 
         return _added_to_read(instant, count, unit, sign, session, n)
     if instant.type.base not in ("date", "datetime", "timestamp"):
         raise NotComputable("an interval added to a value that is not a date")
-    if zero_dates.has_any(instant.values):
-        raise NotComputable("an interval added to an invalid date")
     months, micros, is_null, constant = _span(count, unit, session)
     of_days = instant.type.base == "date" and unit in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK")
     fsp = max(_digits(count, unit, session), instant.type.fsp)
     type_ = instant.type if of_days else ColumnType("datetime", fsp=fsp)
-    local = convert_values(instant.values, instant.type, ColumnType("datetime", fsp=6), session)
+    as_written = replace(session, sql_mode="ALLOW_INVALID_DATES")
+    local = convert_values(instant.values, instant.type, ColumnType("datetime", fsp=6), as_written)
     constant = constant and instant.constant
     if not constant:
         local = local if not instant.constant else pa.repeat(local[0], n)
-    clock = np.asarray(local.cast(pa.int64()).fill_null(0))
+    start = zero_dates.numbers_of(local)
+    year, month, day = _parts(start)
+    is_late = zero_dates.which(local) & (year > 0)
+    is_null = np.asarray(local.is_null()) | is_null | (month == 0) | (day == 0) | is_late
+    clock = np.where(is_null, 0, start)
     if months is not None:
-        clock = _months_on(clock, sign * months)
-    clock = clock + sign * micros
-    is_null = np.asarray(local.is_null()) | is_null
-    if (clock < FIRST)[~is_null].any():
-        raise NotComputable("a date that is before year 1")
-    is_null = is_null | (clock > LAST)
+        clock, is_none = _months_on(clock, sign * months)
+        is_null = is_null | is_none
+    if months is None or micros.any():
+        clock, is_none = _micros_on(np.where(is_null, 0, clock), sign * micros, session)
+        is_null = is_null | is_none
     whole = pa.array((clock // DAY).astype(np.int32), mask=is_null) if type_.base == "date" else \
         pa.array(clock, mask=is_null)
     made = whole.cast(pa.date32() if type_.base == "date" else pa.timestamp("us"))
@@ -99,34 +102,19 @@ def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: 
     return Value(spans, ColumnType("time", fsp=instant.type.fsp), constant and instant.constant)
 
 
-_LEAST = pa.scalar(101)
-"""The numbers below are dates with zeros, if any, to which nothing is added."""
-
-
 def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
     """The same for an instant that was read from text or a number, as text: a day if it was one and the interval has
     whole days, else with six digits of a second if there is a fraction, in MariaDB with as many as both may have."""
     is_year = instant.type.base == "year"
-    if instant.type.base in {*NUMBERS, "year"}:
-        if instant.is_choice and session.flavour == "mysql":
-            raise NotComputable("an interval added to a number that is chosen, which may be a YEAR")
-        found = as_number(instant, session)
-        if is_year and session.flavour == "mysql":  # its first day, as a number
-            if pc.any(pc.equal(found, pa.scalar(0, found.type))).as_py():
-                raise NotComputable("an interval added to the year 0")
-            found = pc.add(pc.multiply(found.cast(pa.int64()), 10000), 101).cast(pa.decimal128(38, 0))
-        is_small = pc.and_(pc.greater_equal(found, pa.scalar(0, found.type)), pc.less(found, _LEAST.cast(found.type)))
-        found = pc.if_else(is_small, pa.scalar(None, found.type), found)
-        instant = numbers(found, constant=instant.constant)
-    start = datetimes(instant, session, whole=True)
+    start = datetimes(instant, session)
     digits = max(start.type.fsp, _digits(count, unit, session)) if session.flavour == "mariadb" else None
     made = added(replace(start, type=ColumnType("datetime", fsp=6)), count, unit, sign, session, n)
-    have = pa.repeat(True, len(instant.values)) if is_year else have_clocks(instant, session, whole=True)
+    have = pa.repeat(True, len(instant.values)) if is_year else have_clocks(instant, session)
     clocks = replace(instant, values=have)
     with_clock = pa.repeat(True, len(made.values)) if unit not in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK") else \
         clocks.values if made.constant or not instant.constant else clocks.of_rows(n)
-    shown = computed([made.values, with_clock],
-                     lambda one, with_clock: shown_instant(one, digits, with_clock=with_clock), pa.string())
+    shown = computed([made.values.cast(pa.int64()), with_clock],
+                     lambda one, with_clock: _shown(one, digits, with_clock=with_clock), pa.string())
     return Value(shown, TEXT, made.constant)
 
 
@@ -140,6 +128,17 @@ def shown_instant(instant: datetime.datetime | None, digits: int | None = None, 
     return f"{seconds}.{f'{instant.microsecond:06}'[:digits]}" if digits else seconds
 
 
+def _shown(micros: int, digits: int | None, *, with_clock: bool) -> str | None:
+    """The same of microseconds since 1970, or of an invalid date."""
+    days, clock = divmod(micros, DAY)
+    if days >= zero_dates.BEFORE_ALL_DAYS:
+        return shown_instant(_EPOCH + datetime.timedelta(microseconds=micros), digits, with_clock=with_clock)
+    year, month, day = zero_dates.parts(np.array(days))
+    time = str(shown_instant(_EPOCH + datetime.timedelta(microseconds=clock), digits, with_clock=True))
+    return f"{year:04}-{month:02}-{day:02}" + time[10:] * with_clock
+
+
+_EPOCH = datetime.datetime(1970, 1, 1)
 LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
 
 
@@ -148,9 +147,7 @@ def _digits(count: Value, unit: str, session: Session) -> int:
     if unit != "SECOND" or count.is_text or count.type.base in BINARY:
         return 6 if "MICROSECOND" in unit or unit == "SECOND" else 0
     found = as_number(count, session)
-    if pa.types.is_floating(found.type):
-        raise NotComputable("an interval of a number that is not exact")
-    return int(min(6, found.type.scale))
+    return 6 if pa.types.is_floating(found.type) else int(min(6, found.type.scale))
 
 
 def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:
@@ -165,14 +162,14 @@ def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None,
             count.constant
     if unit not in UNITS and unit not in MONTHS:
         raise NotComputable(f"INTERVAL … {unit}")
-    if count.is_text and not all(text is None or re.fullmatch(r"\s*-?\d+\s*", text) for text in
-                                 count.values.unique().to_pylist()):
-        raise NotComputable("an interval of a value that is not a whole number")
+    if count.is_text and unit != "SECOND":
+        count = whole_numbers(count, session)
     found = as_number(count, session)
     if pa.types.is_floating(found.type):
-        if unit in ("SECOND", "MICROSECOND") and not count.is_text:
-            raise NotComputable("an interval of a number that is not exact")
-        found = pc.round(found, 0, round_mode="half_to_even").cast(pa.decimal128(38, 0))
+        if unit == "SECOND":
+            found = exact_seconds(count, session)
+        else:
+            found = pc.round(found, 0, round_mode="half_to_even").cast(pa.decimal128(38, 0))
     is_null = np.asarray(found.is_null())
     if unit == "SECOND":
         exact = pc.multiply(found.fill_null(0).cast(pa.decimal128(20, min(6, found.type.scale))),
@@ -180,11 +177,34 @@ def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None,
         return None, np.asarray(exact.cast(pa.int64())), is_null, count.constant
     whole = decimals.rounded(found, 0).fill_null(0).cast(pa.decimal128(18, 0))
     amount = np.asarray(whole.cast(pa.int64()))
-    if (np.abs(amount) > 10**8 * (10**6 if unit == "MICROSECOND" else 1)).any():
+    if (np.abs(amount) > (_MOST_MONTHS if unit in MONTHS else _MOST_UNITS)).any():
         raise NotComputable("an interval of so much time")
     if unit in MONTHS:
         return amount * MONTHS[unit], np.zeros(len(amount), np.int64), is_null, count.constant
-    return None, amount * UNITS[unit], is_null, count.constant
+    most = _BEYOND // UNITS[unit]
+    return None, np.clip(amount, -most, most) * UNITS[unit], is_null, count.constant
+
+
+_MOST_UNITS, _MOST_MONTHS = 10**15, 2**31 // 12
+"""More of them are beyond what some servers count."""
+_BEYOND = 2 * (LAST - FIRST)
+"""Microseconds that lead from no date to another one."""
+
+
+def exact_seconds(value: Value, session: Session) -> pa.Array:
+    """Seconds out of doubles, or of the numbers that text begins with, whose digits behind the sixth are cut."""
+    def read(one: float | str) -> Decimal:
+        found = _NUMBER.match(one) if isinstance(one, str) else None
+        number = Decimal(repr(one) if isinstance(one, float) else found[0].strip() if found else 0)
+        if abs(number) > _MOST_UNITS:
+            raise NotComputable("so many seconds")
+        return number.quantize(_MICROSECOND, ROUND_DOWN)
+
+    return by_distinct(value.values if value.is_text else as_number(value, session), read, pa.decimal128(38, 6))
+
+
+_MICROSECOND = Decimal("0.000001")
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 
 def _total(text: str, unit: str, units: dict[str, int]) -> int:
@@ -199,15 +219,51 @@ def _total(text: str, unit: str, units: dict[str, int]) -> int:
         numbers, names[len(names) - len(numbers):], strict=True))
 
 
-def _months_on(clock: np.ndarray, months: np.ndarray) -> np.ndarray:
-    """The same day and time some months later; the month's last day if it has no such day."""
-    days, time = clock // DAY, clock % DAY
-    month = days.astype("datetime64[D]").astype("datetime64[M]")
-    day = days - month.astype("datetime64[D]").astype(np.int64)
-    moved = month.astype(np.int64) + months
-    first = moved.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-    length = (moved + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) - first
-    moved_on: np.ndarray = (first + np.minimum(day, length - 1)) * DAY + time
-    return moved_on
+def _parts(clock: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Years, months and days, also of invalid dates."""
+    days = clock // DAY
+    none = days < zero_dates.BEFORE_ALL_DAYS
+    month = np.where(none, 0, days).astype("datetime64[D]").astype("datetime64[M]")
+    day = days - month.astype("datetime64[D]").astype(np.int64) + 1
+    number = month.astype(np.int64) + 1970 * 12
+    invalid = zero_dates.parts(days)
+    year, month, day = (np.where(none, given, found) for given, found in zip(
+        invalid, (number // 12, number % 12 + 1, day), strict=True))
+    return year, month, day
 
 
+def _months_on(clock: np.ndarray, months: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same day and time some months later, the month's last day if it has no such day, and which are none."""
+    year, month, day = _parts(clock)
+    year, month = np.divmod(year * 12 + month - 1 + months, 12)
+    is_none = (year < 0) | (year > 9999)
+    year = np.where(is_none, 1, year)
+    first = ((year - 1970) * 12 + month).astype("datetime64[M]")
+    length = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
+    day = np.minimum(day, np.where((year == 0) & (month == 1), 28, length))
+    real = first.astype("datetime64[D]").astype(np.int64) + day - 1
+    days = np.where(year > 0, real, zero_dates.ZERO_DAY + (year * 16 + month + 1) * 32 + day)
+    return days * DAY + clock % DAY, is_none
+
+
+def _micros_on(clock: np.ndarray, micros: np.ndarray, session: Session) -> tuple[np.ndarray, np.ndarray]:
+    """Dates some time later, and which are none. MariaDB has none in the year 0; it has no 29 February."""
+    none = clock < zero_dates.BEFORE_ALL_DAYS * DAY
+    year, month, day = _parts(clock)
+    first = ((np.where(none, year, 1970) - 1970) * 12 + np.where(none, month, 1) - 1).astype("datetime64[M]")
+    days = first.astype("datetime64[D]").astype(np.int64) + day - 1 + ((year == 0) & (month < 3))
+    made = np.where(none, days * DAY + clock % DAY, clock) + micros
+    is_none = made > LAST
+    if session.flavour == "mariadb":
+        return made, is_none | (made < FIRST)
+    days = made // DAY
+    early = np.where(days < _MARCH_0, days - 1, days)
+    date = early.astype("datetime64[D]").astype("datetime64[M]")
+    day = early - date.astype("datetime64[D]").astype(np.int64) + 1
+    of_zero = zero_dates.ZERO_DAY + (date.astype(np.int64) + 1970 * 12 + 1) * 32 + day
+    made = np.where(made < FIRST, of_zero * DAY + made % DAY, made)
+    return made, is_none | (days <= _YEAR_0)
+
+
+_YEAR_0, _MARCH_0 = (int(np.datetime64(day).astype(np.int64)) for day in ("0000-01-01", "0000-03-01"))
+"""The day before the first one, since that year has no 29 February, and 1 March."""

@@ -145,11 +145,20 @@ def _regular_place(arguments: Arguments, call: Call, session: Session, n: int) -
     return numbers(made, constant=all(value.constant for value in arguments))
 
 
+def _check_planes(texts: list[Value], session: Session) -> None:
+    """Raise NotComputable for characters of four bytes, which MariaDB's regular expressions have from 10.6 on at the
+    latest."""
+    if session.flavour == "mariadb" and any(
+            pc.any(pc.match_substring_regex(text.values, r"[\x{10000}-\x{10FFFF}]")).as_py() for text in texts):
+        raise NotComputable("a character of four bytes in text that a regular expression makes")
+
+
 def _regular_part(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """REGEXP_SUBSTR: the first text that a pattern matches."""
     if len(arguments) != 2:
         raise NotComputable(f"{call.name} with options")
     texts, compiled = _patterns(arguments, call, session)
+    _check_planes(texts, session)
 
     nothing = "" if session.flavour == "mariadb" else None
 
@@ -179,6 +188,7 @@ def _regular_replaced(arguments: Arguments, call: Call, session: Session, n: int
         raise NotComputable(f"{call.name} with options")
     texts, compiled = _patterns(given, call, session, options[2] == "i" if options[2:] else None)
     replacement = str(one(wanted))
+    _check_planes(texts, session)
     made = computed(together(texts, n), lambda text, pattern: compiled(pattern).sub(lambda _: replacement, text),
                     pa.string())
     return _of_subject(made, given, constant=all(value.constant for value in given))

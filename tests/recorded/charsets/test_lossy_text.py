@@ -1,6 +1,7 @@
 """Text whose bytes a SELECT does not show: four servers keep such values apart in unique keys and find them again."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,6 +25,12 @@ def replayed(server, output, *, files=(1, 2), cores=1, **options):
     logs = tuple(str(LOSSY / server / f"binlog.{number:06d}.gz") for number in files)
     replay_with(ThisProcess(cores), ReplayOptions(logs, str(output), witness="stop", **options))
     return output
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory):
+    """The snapshot of a server's first file, or of both: made once."""
+    return cache(lambda server, *files: replayed(server, tmp_path_factory.mktemp("snapshot") / "out", files=files))
 
 
 def recorded(server):
@@ -56,25 +63,25 @@ def test_values_that_a_select_shows_alike_are_kept_apart(server, route, cores, t
     assert held(replayed(server, tmp_path / "out", route=route, cores=cores)) == recorded(server)
 
 
+@pytest.mark.by_turns("server")
 @pytest.mark.parametrize("server", SERVERS)
-def test_a_later_replay_finds_such_rows_in_its_base(server, tmp_path):
+def test_a_later_replay_finds_such_rows_in_its_base(server, snapshot, tmp_path):
     """FIND: files keep the bytes of values that readers see as others."""
-    base = replayed(server, tmp_path / "base", files=(1,))
-    assert held(replayed(server, tmp_path / "out", base=str(base))) == recorded(server)
+    assert held(replayed(server, tmp_path / "out", base=str(snapshot(server, 1)))) == recorded(server)
 
 
-def test_sql_has_the_bytes_of_such_values(tmp_path):
+def test_sql_has_the_bytes_of_such_values(snapshot, tmp_path):
     """A server that loads the file gets other keys back as they were."""
-    export(replayed("mariadb", tmp_path / "out"), tmp_path / "sql", tables=["d.ascii_p"])
+    export(snapshot("mariadb", 1, 2), tmp_path / "sql", tables=["d.ascii_p"])
     written = "".join(path.read_text() for path in (tmp_path / "sql").rglob("*.sql"))
     assert "x'E9'" in written.replace("X'", "x'") and "x'EA'" in written.replace("X'", "x'")
 
 
+@pytest.mark.by_turns("server")
 @pytest.mark.parametrize("server", SERVERS)
-def test_statements_of_a_difference_and_of_an_undo_have_the_bytes(server, tmp_path):
+def test_statements_of_a_difference_and_of_an_undo_have_the_bytes(server, snapshot, tmp_path):
     """DIFF-SAME, UNDO: servers that ran them held the bytes of the other side afterwards. Bytes find the rows, too."""
-    sides = [replayed(server, tmp_path / name, files=files) for name, files in (("before", (1,)), ("after", (1, 2)))]
-    changed = b"".join(diff(*sides).sql()).decode()
+    changed = b"".join(diff(snapshot(server, 1), snapshot(server, 1, 2)).sql()).decode()
     logs = [str(LOSSY / server / f"binlog.{number:06d}.gz") for number in (1, 2)]
     undo(logs, tmp_path / "undo.sql", start="binlog.000002:4", ignore_tables=[
         name for name in recorded(server) if name.endswith("_k")])
@@ -83,10 +90,11 @@ def test_statements_of_a_difference_and_of_an_undo_have_the_bytes(server, tmp_pa
         assert "HEX(`a`) <=> HEX(x'" in text and "x'5C'" in text  # of sjis, where a server writes another backslash
 
 
+@pytest.mark.by_turns("server")
 @pytest.mark.parametrize("server", SERVERS)
-def test_tsv_has_the_digits_of_such_columns(server, tmp_path):
+def test_tsv_has_the_digits_of_such_columns(server, snapshot, tmp_path):
     """LOAD DATA of each server gave the bytes back; other tables have their text."""
-    export(replayed(server, tmp_path / "out"), tmp_path / "tsv", format="tsv", tables=["d.greek_p", "d.euckr_b"])
+    export(snapshot(server, 1, 2), tmp_path / "tsv", format="tsv", tables=["d.greek_p", "d.euckr_b"])
     loads = (tmp_path / "tsv" / "_load.sql").read_text()
     assert loads.count("`a` = UNHEX(@c0)") == 2
     assert "FF\t9\n" in next((tmp_path / "tsv").rglob("greek_p/*.tsv")).read_text()

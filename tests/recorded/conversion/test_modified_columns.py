@@ -39,7 +39,9 @@ SEEING = {"date", "datetime", "timestamp", "time", "year"}
 TRADITIONAL = ("TRADITIONAL,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,"
                "ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION")
 NOT_COMPUTABLE = {
-    "addresses as numbers, and MySQL's documents": r"it is not known how the server converts its values$",
+    "MySQL's documents as bits": r"documents as bits$",
+    "what a document's text does not tell": r"may be a date, a time or bytes as DECIMAL$",
+    "addresses as numbers": r"it is not known how the server converts its values$",
     "text that is not a date or time": r"'.*' as (DATE|DATETIME|TIMESTAMP|TIME)$",
     "text padded with spaces as a date or time": r"text with its spaces as",
     "numbers over 838:59:59": r"numbers of more than 8385959 as TIME$",

@@ -66,6 +66,13 @@ def test_null_is_hashed_as_the_servers_do(clause, number):
     assert numbers(table("a INT", clause), [(None,), (None,)]) == [number, number]
 
 
+def test_mariadb_hashes_the_bytes_of_a_date_and_mysql_their_weights():
+    """As MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8 put them; months and days may be zero."""
+    rows = [("2024-01-05",), ("2020-10-31",), ("0000-00-00",), (number(2024, 0, 5),), (number(2020, 10, 0),)]
+    for flavour, places in (("mysql", [0, 1, 4, 0, 4]), ("mariadb", [4, 4, 4, 4, 2])):
+        assert numbers(table("d DATE", "KEY (d) PARTITIONS 5", flavour), rows) == places
+
+
 def test_rows_of_the_past_are_where_their_end_is():
     """MariaDB 10.11: by the second, from a partition's time on; what is before and after all, in the first and last."""
     [change] = parse_statement(

@@ -26,7 +26,9 @@ def test_every_mark(name, tmp_path):
             table.name for table in found.tables if table.change != "dropped"}
         catalog = readers.catalog(tmp_path)
         for table, rows in held(out):
-            made = readers.with_pyiceberg(catalog.load_table(table))
+            published_table = catalog.load_table(table)
+            made = readers.with_pyiceberg(published_table)
+            assert not any(made[field.name].null_count for field in published_table.schema().fields if field.required)
             assert made.schema.names == rows.schema.names and readers.cells(made) == readers.cells(rows)
         assert {table.change for table in published(tmp_path, out).tables} <= {"unchanged"}
         base = out

@@ -209,6 +209,7 @@ def test_a_timestamps_default_is_a_time():
     assert result.definition.column("ts").default.text == "2021-01-01 03:00:00"
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("history", [pytest.param(history, id=f"{kind}-{number}") for kind, found in (
     ("alters", HISTORIES), ("checks", CHECKS)) for number, history in enumerate(found)])
 def test_what_servers_make_of_alters(history):

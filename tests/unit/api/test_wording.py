@@ -27,8 +27,12 @@ OPTION = re.compile(r"`[^`]*`|(?<![\w-])(--[a-z][a-z-]*)")
 
 
 def literals(path):
-    """Yield texts that may be for people: string literals that are not docstrings, with {} in place of values."""
-    tree = ast.parse(path.read_text())
+    """Yield texts that may be for people and name options: string literals that are not docstrings, with {} in place of
+    values."""
+    text = path.read_text()
+    if not any(OPTION.findall(text)):
+        return
+    tree = ast.parse(text)
     passed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):

@@ -143,7 +143,7 @@ def test_a_primary_key_over_prefixes_is_the_order_of_the_rows(kind, rows, flavou
 
 
 @pytest.mark.parametrize(("flavour", "table"), [
-    ("mysql", "a VARCHAR(9) COLLATE gbk_chinese_ci PRIMARY KEY)"),
+    ("mysql", "a VARCHAR(9) COLLATE latin2_czech_cs PRIMARY KEY)"),
     ("mariadb", "a TEXT NOT NULL, UNIQUE (a))"), ("mysql", "a TEXT NOT NULL, UNIQUE (a(9)))"),
     ("mysql", "a VARCHAR(9) COLLATE gbk_chinese_ci NOT NULL) PARTITION BY KEY (a) PARTITIONS 2"),
     ("mysql", "a VARCHAR(9) NOT NULL PRIMARY KEY) ENGINE=MyISAM"),
@@ -155,6 +155,15 @@ def test_rows_in_an_order_that_the_snapshot_does_not_keep_are_not_numbered(flavo
     assert numbered(table, later, (None, 0), ["a"], flavour) == ["a"]
     with pytest.raises(SchemaError, match="in an order that a snapshot does not keep"):
         numbered(table, later, (None, 0), ["a", "b"], flavour)
+
+
+def test_text_that_is_not_ascii_has_no_known_order_in_an_east_asian_set():
+    """ASCII has, as servers number it."""
+    table = "a VARCHAR(9) COLLATE gbk_chinese_ci PRIMARY KEY"
+    new = f"id INT NOT NULL AUTO_INCREMENT UNIQUE, {table})"
+    assert numbered(f"{table})", new, (None, 0), ["b", "C", "A"]) == ["A", "b", "C"]
+    with pytest.raises(SchemaError, match="by the collation gbk_chinese_ci of a, whose order is not known"):
+        numbered(f"{table})", new, (None, 0), ["a", "\u65e5"])
 
 
 def test_numbers_that_go_on_from_another_column_are_not_guessed():
@@ -189,6 +198,25 @@ def test_numbers_of_a_sequence_need_its_state():
     assert [made.column(name).to_pylist() for name in "bc"] == [[1001, 1005], [1003, 1007]]
     with pytest.raises(SchemaError, match="gets more numbers than the sequence"):
         RowConverter(replace(known, sequences=(SequenceState("d", "s", 4, 1001, 1, 1006, 2),))).convert(rows)
+
+
+@pytest.mark.parametrize(("create", "between", "limits"), [
+    ("CREATE OR REPLACE SEQUENCE s START 9 INCREMENT BY 3 MAXVALUE 5000 CACHE 2", "CREATE TABLE d.u (a INT)",
+     (1, 5000, 3)),
+    ("CREATE SEQUENCE s INCREMENT = -2", "CREATE TABLE d.u (a INT)", (-2**63 + 1, -1, -2)),
+    ("CREATE SEQUENCE s AS INT", "CREATE TABLE d.u (a INT)", (0, 0, 0)),
+    ("CREATE SEQUENCE s", "ALTER SEQUENCE s INCREMENT BY 3", (0, 0, 0)),
+    ("CREATE SEQUENCE r", "RENAME TABLE r TO s", (0, 0, 0))])
+def test_a_minimal_row_of_a_sequence_needs_the_statement_that_made_it(create, between, limits):
+    """Recorded on MariaDB 10.5, 10.11 and 11.8; the row has the next number only."""
+    history = SchemaHistory("mariadb", files=["b"])
+    history.load_schema_file("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY);")
+    history.apply(Statement(create, "d", {}, 0, "0-1-1"), (0, 4), (0, 9))
+    history.apply(Statement(between, "d", {}, 0, "0-1-2"), (0, 9), (0, 20))
+    history.apply(Statement("ALTER TABLE t ADD b INT DEFAULT NEXTVAL(s)", "d", {}, 0, "0-1-3",
+                            (SequenceState("d", "s", 30, 1001),)), (0, 40), (0, 50))
+    [state] = history.versions()[-1].conversion.sequences
+    assert (state.next_value, (state.minimum, state.maximum, state.step)) == (1001, limits)
 
 
 def test_what_depends_on_the_session_is_not_kept_where_it_cannot_be_computed():

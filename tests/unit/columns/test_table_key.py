@@ -2,8 +2,10 @@
 
 import pytest
 
-from applier.columns.table_key import table_key
+from applier.columns.table_key import keeps_key, table_key
 from applier.schema.ddl.ddl import parse_statement
+from applier.schema.history.alter import alter
+from applier.schema.history.conversion import RowConversion
 
 
 def key_of(sql):
@@ -40,3 +42,25 @@ def test_a_table_without_a_key_that_identifies_a_row(sql):
 def test_keys_of_one_integer_column_are_integers(base, unsigned):
     key = key_of(f"id {base}{' unsigned' * unsigned} PRIMARY KEY")
     assert (key.form, key.unsigned) == ("int", unsigned)
+
+
+@pytest.mark.parametrize("columns, change, is_kept", [
+    ("a int PRIMARY KEY, b int NOT NULL", "MODIFY a int NOT NULL AFTER b", True),
+    ("a int PRIMARY KEY, b int NOT NULL", "RENAME COLUMN a TO c", True),
+    ("a int PRIMARY KEY, b int NOT NULL", "MODIFY a bigint NOT NULL", True),
+    ("a int PRIMARY KEY, b int NOT NULL", "MODIFY a int unsigned NOT NULL", False),
+    ("a int PRIMARY KEY, b int NOT NULL", "MODIFY a int NOT NULL AUTO_INCREMENT", False),
+    ("a int PRIMARY KEY, b int NOT NULL", "DROP PRIMARY KEY, ADD PRIMARY KEY (b)", False),
+    ("a int PRIMARY KEY, b int NOT NULL", "DROP PRIMARY KEY, ADD PRIMARY KEY (a, b)", False),
+    ("a int PRIMARY KEY, b int NOT NULL", "DROP PRIMARY KEY", False),
+    ("a int, b int", "ADD PRIMARY KEY (a)", False),
+    ("a int, b int", "ADD c int", True),
+    ("a int, b int, PRIMARY KEY (a, b)", "ADD c int FIRST", True),
+    ("a int, b int, PRIMARY KEY (a, b)", "DROP PRIMARY KEY, ADD PRIMARY KEY (b, a)", False),
+    ("a varchar(9) PRIMARY KEY", "MODIFY a varchar(9) COMMENT 'x'", True),
+    ("a varchar(9) PRIMARY KEY", "MODIFY a varchar(9) COLLATE utf8mb4_bin", False)])
+def test_rows_keep_their_keys_over_an_alter(columns, change, is_kept):
+    [created] = parse_statement(f"CREATE TABLE d.t ({columns})", server_charset="utf8mb4")
+    [asked] = parse_statement(f"ALTER TABLE d.t {change}", server_charset="utf8mb4")
+    altered = alter(created.definition, asked.actions, asked.context)
+    assert keeps_key(RowConversion(created.definition, altered.definition, altered.sources)) == is_kept

@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,8 @@ def _files() -> list[Path]:
 
 def sums_compared(text: str, name: str) -> list[str]:
     """Where compiled functions of a module compare a sum of places and lengths with an end."""
+    if not re.search(r"^ *@(kernel|inline)\b", text, re.MULTILINE):
+        return []
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)
                  and {mark.id for mark in node.decorator_list if isinstance(mark, ast.Name)} & {"kernel", "inline"}]
     return [f"{name}:{compare.lineno}" for function in functions for compare in ast.walk(function)

@@ -25,10 +25,9 @@ def test_texts_and_numbers_are_the_datetimes_that_they_hold(value, wanted, flavo
     assert local(value, Session(flavour)).values.cast(pa.string()).to_pylist() == wanted
 
 
-@pytest.mark.parametrize("text", ["+10:11:12", "2001-02-03 04:05:06+01:00"])
-def test_mariadb_reads_signs_and_offsets_in_a_way_that_is_not_known(text):
+def test_mariadb_reads_offsets_in_a_way_that_is_not_known():
     with pytest.raises(NotComputable):
-        local(Value(pa.array([text]), TEXT, constant=True), Session("mariadb"))
+        local(Value(pa.array(["2001-02-03 04:05:06+01:00"]), TEXT, constant=True), Session("mariadb"))
 
 
 def test_constant_text_is_a_datetime():

@@ -1,5 +1,5 @@
-"""Delta commits with change data, which deltalake does not write: one line of JSON per action, in a file that is
-created only if none with its number exists."""
+"""Delta commits that deltalake does not write, with change data or of metadata alone: one line of JSON per action, in a
+file that is created only if none with its number exists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
-from deltalake import DeltaTable
+from deltalake import DeltaTable, Schema
 from deltalake.transaction import AddAction
 
 from applier.errors import SnapshotError
@@ -56,11 +56,8 @@ def announce_feed(uri: str, table: DeltaTable) -> bool:
     columns that it has not, too, which readers refuse. False if another writer made a commit of this number. Raises
     SnapshotError for a table with features that are unknown here; errors: OSError."""
     _check_features(uri, table)
-    metadata, protocol = table.metadata(), table.protocol()
-    about = {"id": metadata.id, "name": metadata.name, "description": metadata.description,
-             "format": {"provider": "parquet", "options": {}}, "schemaString": table.schema().to_json(),
-             "partitionColumns": metadata.partition_columns, "createdTime": metadata.created_time,
-             "configuration": {**metadata.configuration, FEED: "true"}}
+    protocol, about = table.protocol(), _metadata(table, table.schema())
+    about["configuration"][FEED] = "true"
     needed: dict[str, Any] = {"minReaderVersion": protocol.min_reader_version,
                               "minWriterVersion": max(protocol.min_writer_version, _HAS_FEEDS)}
     if protocol.min_writer_version >= _LISTS_FEATURES:
@@ -71,11 +68,29 @@ def announce_feed(uri: str, table: DeltaTable) -> bool:
                    [{"protocol": needed}, {"metaData": about}], {})
 
 
+def allow_nulls(uri: str, table: DeltaTable, schema: Schema) -> bool:
+    """Commit that columns may be null as in this schema, which has the table's columns. False if another writer made a
+    commit of this number. Raises SnapshotError for a table with features that are unknown here; errors: OSError."""
+    _check_features(uri, table)
+    about = _metadata(table, schema)
+    return _commit(uri, table.version() + 1, _now(), "CHANGE COLUMNS", {"columns": about["schemaString"]},
+                   [{"metaData": about}], {})
+
+
+def _metadata(table: DeltaTable, schema: Schema) -> dict[str, Any]:
+    metadata = table.metadata()
+    return {"id": metadata.id, "name": metadata.name, "description": metadata.description,
+            "format": {"provider": "parquet", "options": {}}, "schemaString": schema.to_json(),
+            "partitionColumns": metadata.partition_columns, "createdTime": metadata.created_time,
+            "configuration": dict(metadata.configuration)}
+
+
 def _check_features(uri: str, table: DeltaTable) -> None:
     """Raise SnapshotError for a table with features that commits would have to mind, and that are unknown here."""
     if unknown := set(table.protocol().writer_features or ()) - _KNOWN:
-        raise SnapshotError(f"the table uses a feature that is not supported with change data: {min(unknown)}",
-                            file=uri, hint=f"drop the feature, or the property {FEED}")
+        raise SnapshotError("the table uses a feature that is not supported with change data, nor where a column is no "
+                            f"longer NOT NULL: {min(unknown)}", file=uri,
+                            hint=f"drop the feature, or the property {FEED}")
 
 
 def _commit(uri: str, version: int, now: int, operation: str, parameters: Mapping[str, str],

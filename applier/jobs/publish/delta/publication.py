@@ -40,6 +40,7 @@ from applier.jobs.publish.delta.tables import (
     delta_schema,
     known_table,
     same_columns,
+    same_nulls,
     stored_schema,
 )
 from applier.jobs.publish.footers import from_footers
@@ -167,16 +168,18 @@ def _planned(storage: Storage, snapshot: Snapshot, entry: TableEntry, marked: di
     """Plan the commit of one table. Raises the errors of `publish`."""
     name, folder = entry.full_name, folder_of(entry.database, entry.name)
     definition, choice = entry.definition.shown, snapshot.source.options.get(OPTION, AS_DECIMAL)
-    schema, stored = delta_schema(definition, choice), stored_schema(definition, choice)
     wanted = {file.path.rpartition("/")[2]: file for file in entry.files if file.rows}
     known = known_table(storage, folder, snapshot.lineage, name)
+    schema = delta_schema(definition, choice, None if known is None else known.schema)
+    stored = stored_schema(definition, choice)
     now = {} if known is None else known.files
     new, old = [file for key, file in wanted.items() if key not in now], [key for key in now if key not in wanted]
     replaces = known is not None and not same_columns(known.schema, schema)
+    columns_changed = replaces or (known is not None and not same_nulls(known.schema, schema))
     has_feed = change_data or (known is not None and known.has_feed)
     if has_feed:
         check_feed(storage.root, entry.definition.shown)
-    changes = known is None or bool(new or old) or replaces
+    changes = known is None or bool(new or old) or columns_changed
     made = Commit(folder, known, schema, _actions(snapshot.root, new, stored), old, replaces, has_feed) \
         if known is None or changes or has_feed != known.has_feed else None
     is_there = known is not None and not (folder in marked and marked[folder].dropped)
@@ -184,7 +187,7 @@ def _planned(storage: Storage, snapshot: Snapshot, entry: TableEntry, marked: di
         return _Planned(made, PublishedTable(name=name, change="unchanged", files=len(wanted)))
     return _Planned(made, PublishedTable(
         name=name, change="changed" if is_there else "created", files=len(wanted), files_added=len(new),
-        files_removed=len(old), bytes_added=sum(file.bytes for file in new), columns_changed=replaces,
+        files_removed=len(old), bytes_added=sum(file.bytes for file in new), columns_changed=columns_changed,
         renamed_from=_name_before(entry, marked)), new, entry)
 
 

@@ -4,8 +4,9 @@ A publication's commits carry `txn` actions: the application is "applier:LINEAGE
 itself. So a table with another version has had other commits since; if these changed neither files nor columns
 (a property, VACUUM), it is still ours.
 
-A definition in Delta has columns by name, with comments. All columns are nullable: an invalid date is null to
-readers, even if the server has NOT NULL."""
+A definition in Delta has columns by name, with comments. In a new table, NOT NULL columns are not nullable, except
+dates: an invalid date is null to readers. As in Iceberg, no column of an existing table becomes so: rows of its earlier
+versions, which a change data feed shows in the current columns, may have none."""
 
 from __future__ import annotations
 
@@ -21,11 +22,11 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 
 from applier.errors import AnotherRun, SnapshotError, UsageError
 from applier.io.resolver import join
-from applier.jobs.publish.delta.log import FEED, announce_feed, commit_changes
+from applier.jobs.publish.delta.log import FEED, allow_nulls, announce_feed, commit_changes
 from applier.jobs.publish.delta.storage import Storage
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.table_parts import Column
-from applier.snapshot.files.stored_columns import StoredColumns
+from applier.snapshot.files.stored_columns import StoredColumns, is_never_null
 
 _TIME = "TIME in microseconds"
 _ORDINAL = "mysql.ordinal"
@@ -42,18 +43,27 @@ def stored_schema(definition: TableDefinition, unsigned_bigint: str) -> pa.Schem
     return stored
 
 
-def delta_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
-    """Return the columns with their types in Delta. Raises UsageError for a type that it does not have."""
+def delta_schema(definition: TableDefinition, unsigned_bigint: str, current: Schema | None) -> Schema:
+    """Return the columns with their types in Delta, given those that the table has now, None for a new one. Raises
+    UsageError for a type that Delta does not have."""
     plain = Schema.from_arrow(pa.schema([pa.field(field.name, field.type)
                                          for field in stored_schema(definition, unsigned_bigint)]))
     columns = zip(plain.fields, definition.stored_columns, strict=True)
-    return Schema([Field(field.name, field.type, nullable=True, metadata=_metadata(column) | {_ORDINAL: ordinal})
+    possible = None if current is None else {field.name for field in current.fields if not field.nullable}
+    return Schema([Field(field.name, field.type, nullable=not is_never_null(column) or (
+                       possible is not None and field.name not in possible),
+                         metadata=_metadata(column) | {_ORDINAL: ordinal})
                    for ordinal, (field, column) in enumerate(columns, 1)])
 
 
 def same_columns(one: Schema, other: Schema) -> bool:
     """Return whether two schemas have columns of the same names and types in the same order."""
     return [(field.name, field.type) for field in one.fields] == [(field.name, field.type) for field in other.fields]
+
+
+def same_nulls(one: Schema, other: Schema) -> bool:
+    """Return whether the same columns may be null in two schemas with the same columns."""
+    return [field.nullable for field in one.fields] == [field.nullable for field in other.fields]
 
 
 def has_local_times(schema: Schema) -> bool:
@@ -151,6 +161,10 @@ def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, s
             table = DeltaTable(location, storage_options=options)
         if has_local_times(wanted.schema) and not has_local_times(wanted.known.schema):
             table = _with_local_times(table, location, options)
+        if not wanted.replaces and not same_nulls(wanted.schema, wanted.known.schema):
+            if not allow_nulls(join(storage.root, wanted.folder), table, wanted.schema):
+                raise CommitFailedError(_TAKEN)
+            table = DeltaTable(location, storage_options=options)
         properties = _properties(table.version() + 1, lineage, about)
         if wanted.changes is not None:
             removed_sizes = {name: wanted.known.files[name] for name in wanted.removed}
@@ -163,7 +177,7 @@ def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, s
         else:
             now = int(time.time() * 1000)
             removed = [RemoveAction(name, True, now, wanted.known.files[name], {}) for name in wanted.removed]
-            table.create_write_transaction([*removed, *wanted.added], mode="append", schema=wanted.known.schema,
+            table.create_write_transaction([*removed, *wanted.added], mode="append", schema=wanted.schema,
                                            commit_properties=properties)
     except CommitFailedError as error:
         raise AnotherRun("somebody else writes to this table", file=location, hint="publish again") from error

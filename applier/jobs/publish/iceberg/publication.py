@@ -6,9 +6,10 @@ a file under another path than the snapshot, that path stays as long as the file
 publication: of namespaces, the position of all their tables; of a table and its snapshots, the position of its last
 published change.
 
-A definition in Iceberg has columns by their numbers, with comments, the key, and the order of rows. Every column is
-optional except those of a primary key, which identify a row: an invalid date is null to readers, even
-if the server has NOT NULL.
+A definition in Iceberg has columns by their numbers, with comments, the key, and the order of rows. In a new table,
+NOT NULL columns are required, except dates: an invalid date is null to readers. Iceberg lets a required field become
+optional, but not an optional one required, and files of earlier snapshots lack an added column: so in an existing table
+no field becomes required.
 
 Of a lake that merges on read, row files are data files too, and positions are delete files (position_deletes)."""
 
@@ -35,29 +36,33 @@ from applier.jobs.publish.iceberg.file_changes import TableFiles, change_files, 
 from applier.jobs.publish.iceberg.position_deletes import delete_files, kept, stem_of
 from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import LINEAGE, POSITION, TABLES, about
-from applier.mysql.types import DATES
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL
 from applier.snapshot.files.file_entries import FileEntry
-from applier.snapshot.files.stored_columns import StoredColumns
+from applier.snapshot.files.stored_columns import StoredColumns, is_never_null
 from applier.snapshot.files.unsigned_bigints import OPTION
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.table_entry import TableEntry
 
 
-def iceberg_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
-    """Return the columns of a table's files. Raises UsageError for a type that Iceberg does not have."""
+def iceberg_schema(definition: TableDefinition, unsigned_bigint: str, current: Schema | None) -> Schema:
+    """Return the columns of a table's files, given those that the catalog has now, None for a new table. Raises
+    UsageError for a type that Iceberg does not have."""
     stored = StoredColumns.of(definition).schema(table_schema(definition), unsigned_bigint)
     if found := [field.name for field in stored if field.type == pa.uint64()]:
         raise UsageError(f"Iceberg has no unsigned integers, and column {found[0]} is unsigned",
                          table=definition.full_name,
                          hint="replay or import with --unsigned-bigint decimal or long")
-    plain, key = pyarrow_to_schema(stored, format_version=2), set(_identifying(definition))
-    return Schema(*(field.model_copy(update={"doc": column.comment or None, "required": column.name in key})
-                    for field, column in zip(plain.fields, definition.stored_columns, strict=True)),
-                  identifier_field_ids=[column.id for column in definition.stored_columns if column.name in key])
+    plain, columns = pyarrow_to_schema(stored, format_version=2), definition.stored_columns
+    possible = None if current is None else {field.field_id for field in current.fields if field.required}
+    required = {column.id for column in columns
+                if is_never_null(column) and (possible is None or column.id in possible)}
+    key = _identifying(definition)
+    return Schema(*(field.model_copy(update={"doc": column.comment or None, "required": column.id in required})
+                    for field, column in zip(plain.fields, columns, strict=True)),
+                  identifier_field_ids=[column.id for column in columns if column.id in key <= required])
 
 
 def sort_order(entry: TableEntry) -> SortOrder:
@@ -69,15 +74,16 @@ def sort_order(entry: TableEntry) -> SortOrder:
                        for name in entry.key), order_id=1)
 
 
-def _identifying(definition: TableDefinition) -> list[str]:
+def _identifying(definition: TableDefinition) -> set[int]:
     """The columns of a primary key, where Iceberg takes them: no floats, and no dates, which may be none."""
     key = definition.primary_key
     if key is None:
-        return []
+        return set()
     columns = [definition.column(part.column) for part in key.parts if part.column is not None]
     fits = len(columns) == len(key.parts) and all(
-        column.generated != "virtual" and column.type.base not in ("float", "double", *DATES) for column in columns)
-    return [column.name for column in columns] if fits else []
+        column.generated != "virtual" and column.type.base not in ("float", "double") and is_never_null(column)
+        for column in columns)
+    return {column.id for column in columns} if fits else set()
 
 
 DROPPED = "applier.dropped."
@@ -167,7 +173,8 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
              former: TableEntry | None, said: dict[str, str], besides: Besides) -> _Planned:
     """Plan the change of one table, by commits with these properties."""
     name, order = (entry.database, entry.name), sort_order(entry)
-    schema = iceberg_schema(entry.definition.shown, snapshot.source.options.get(OPTION, AS_DECIMAL))
+    schema = iceberg_schema(entry.definition.shown, snapshot.source.options.get(OPTION, AS_DECIMAL),
+                            None if before is None else before.schema())
     transaction = before.transaction() if before is not None else new_table(catalog, name, schema, order, {
         "format-version": "2", TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true", **said})
     has = TableFiles() if before is None else _files_of(before, entry)

@@ -6,7 +6,6 @@ Source: MySQL manual, "Date and Time Functions"; judged by MySQL 9.7 and MariaDB
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -23,18 +22,17 @@ from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
-from applier.sql.functions.dates.date_functions import EPOCH_DAY, weeks
+from applier.sql.functions.dates.date_functions import EPOCH_DAY, weeks, with_days
+from applier.sql.functions.dates.forms import from_text
 from applier.sql.functions.dates.times import clock_of, local
-from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, MONTHS, SECOND, UNITS
+from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, MONTHS, SECOND, UNITS, exact_seconds
 from applier.sql.nodes import Call
 from applier.sql.values import (
     Arguments,
     Function,
     Value,
     as_number,
-    as_text,
     numbers,
-    one,
     together,
     whole_number,
     whole_numbers,
@@ -45,98 +43,27 @@ def _week(of_year: bool) -> Function:
     """WEEK and YEARWEEK; without a mode as if default_week_format were 0, which a log does not tell."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         value, *given = arguments
-        value = local(value, session)
+        value = local(value, session, is_day=True)
         mode = whole_number(given[0], session) & 7 if given else 3 if call.name == "WEEKOFYEAR" else 0
-        if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values):
+        if value.type.base not in ("date", "datetime"):
             raise NotComputable(f"{call.name} of a value that is not a date")
-        year, week = weeks(value.values, mode | 2 if of_year else mode)
-        made = pa.array(year * 100 + week if of_year else week, pa.int64(), mask=np.asarray(value.values.is_null()))
+        dates = with_days(value.values)
+        year, week = weeks(dates, mode | 2 if of_year else mode)
+        made = pa.array(year * 100 + week if of_year else week, pa.int64(), mask=np.asarray(dates.is_null()))
         return numbers(made, constant=value.constant)
 
     return computed
 
 
 def _last_day(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    value = local(arguments[0], session)
-    if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values):
+    value = local(arguments[0], session, is_day=True)
+    if value.type.base not in ("date", "datetime"):
         raise NotComputable("LAST_DAY of a value that is not a date")
-    days = value.values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
+    days = with_days(value.values, keeps_month=True).cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
     months = np.asarray(days.cast(pa.int32()).fill_null(0)).astype("datetime64[D]").astype("datetime64[M]")
     last = (months + 1).astype("datetime64[D]").astype(np.int64) - 1
     made = pa.array(last.astype(np.int32), mask=np.asarray(days.is_null())).cast(pa.date32())
     return Value(made, ColumnType("date"), value.constant)
-
-
-def _from_text(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """STR_TO_DATE of text that has the form; the type is by what the form has."""
-    value, wanted = arguments[0], one(arguments[1])
-    parts = re.findall(r"%(.)|([^%])", wanted, re.DOTALL) if isinstance(wanted, str) else []
-    signs = {sign for sign, _ in parts if sign}
-    has_day, has_clock = bool(signs & {"Y", "m", "d"}), bool(signs & {"H", "i", "s", "S", "T"})
-    if not signs or not signs <= {*_READ} or (has_day and not {"Y", "m", "d"} <= signs) or \
-            len([sign for sign, _ in parts if sign]) != len(signs):
-        raise NotComputable(f"STR_TO_DATE by {wanted!r}")
-    pieces = [_READ[sign] if sign else re.escape(text) for sign, text in parts]
-    form = re.compile("".join(pieces), re.ASCII)
-    beginnings = [re.compile("".join(_FREE[sign] if sign else re.escape(text) for sign, text in parts[:some]) + (
-        r"\Z" if some < len(parts) else ""), re.ASCII) for some in range(len(parts) + 1)]
-
-    leading = re.compile("".join(rf"\s*{_LOOSE[sign]}" if sign else rf"\s*{re.escape(text)}" for sign, text in parts),
-                         re.ASCII)
-
-    unfinished = [re.compile("".join(rf"\s*{_LOOSE[sign]}" if sign else rf"\s*{re.escape(text)}"
-                                     for sign, text in parts[:some]) + r"\s*", re.ASCII) for some in range(len(parts))]
-
-    def read(text: str) -> int | None:
-        found = (leading.match if session.flavour == "mysql" else form.fullmatch)(text)
-        if found is None and session.flavour == "mysql":
-            if any(part.fullmatch(text) for part in unfinished):
-                if "NO_ZERO_DATE" not in session.sql_mode:
-                    raise NotComputable(f"STR_TO_DATE of {text!r}, which has the form in part")
-            return None
-        if found is None:
-            if any(part.match(text) for part in beginnings) or re.search(r"\s", text):
-                raise NotComputable(f"STR_TO_DATE of {text!r}, which has the form in part")
-            return None
-        day = {"Y": 1970, "m": 1, "d": 1, "H": 0, "i": 0, "s": 0} | {
-            name: int(digits) for name, digits in found.groupdict().items()}
-        if session.flavour == "mysql":
-            if not all(day[name] for name in "Ymd"):
-                raise NotComputable(f"STR_TO_DATE of {text!r}, a date with a zero in it")
-            if day["Y"] < 100 and len(found["Y"]) == 2:  # of 1970 to 2069
-                day["Y"] += 2000 if day["Y"] < 70 else 1900
-            if day["H"] > 23 or day["i"] > 59 or day["s"] > 59 or not _is_there(day["Y"], day["m"], day["d"]):
-                return None
-        made = datetime.datetime(day["Y"], day["m"], day["d"], day["H"], day["i"], day["s"])  # or ValueError
-        return (made - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
-
-    text = as_text(value, session)
-    micros = by_distinct(text, lambda one: None if one is None else read(one), pa.int64())
-    type_ = ColumnType("datetime" if has_day and has_clock else "date" if has_day else "time")
-    found = np.asarray(micros.fill_null(0))
-    kind = {"date": pa.date32(), "time": pa.duration("us")}.get(type_.base, pa.timestamp("us"))
-    whole = pa.array((found // DAY).astype(np.int32) if has_day and not has_clock else found,
-                     mask=np.asarray(micros.is_null()))
-    return Value(whole.cast(kind), type_, value.constant)
-
-
-_READ = {"Y": r"(?P<Y>\d{4})", "m": r"(?P<m>\d\d)", "d": r"(?P<d>\d\d)", "H": r"(?P<H>\d\d)", "i": r"(?P<i>\d\d)",
-         "s": r"(?P<s>\d\d)", "S": r"(?P<s>\d\d)", "T": r"(?P<H>\d\d):(?P<i>\d\d):(?P<s>\d\d)"}
-
-
-_LOOSE = {sign: pattern.replace(r"\d{4}", r"\d{1,4}").replace(r"\d\d", r"\d{1,2}") for sign, pattern in _READ.items()}
-
-
-def _is_there(year: int, month: int, day: int) -> bool:
-    try:
-        datetime.date(year, month, day)
-    except ValueError:
-        return False
-    return True
-
-
-_FREE = {**dict.fromkeys("mdHisS", r"\d{1,2}"), "Y": r"\d{1,4}", "T": r"\d{1,2}:\d{1,2}:\d{1,2}"}
-"""The same with fewer digits."""
 
 
 def _from_days(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -156,7 +83,9 @@ def _to_time(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     if pa.types.is_floating(found.type) and session.flavour == "mysql":
         made = computed([found], lambda number: round(max(-_MOST, min(_MOST, number)) * SECOND), pa.int64())
         return Value(made.cast(pa.duration("us")), ColumnType("time", fsp=6), arguments[0].constant)
-    if pa.types.is_floating(found.type) or found.type.scale > 6 or not arguments[0].shows:
+    if pa.types.is_floating(found.type):
+        found = exact_seconds(arguments[0], session)
+    if found.type.scale > 6 or not arguments[0].shows:
         raise NotComputable("SEC_TO_TIME of a number that is not exact, or has more than six digits behind the point")
 
     def micros(number: Decimal) -> int:
@@ -191,8 +120,9 @@ def _of_seconds(arguments: Arguments, call: Call, session: Session, n: int) -> V
 def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """TIMESTAMPDIFF: whole units between two dates, towards zero."""
     sides = [local(value, session) for value in arguments]
-    if any(side.type.base not in ("date", "datetime") or zero_dates.has_any(side.values) for side in sides):
+    if any(side.type.base not in ("date", "datetime") for side in sides):
         raise NotComputable("TIMESTAMPDIFF of values that are not dates")
+    sides = [replace(side, values=with_days(side.values)) for side in sides]
     arrays = [array.cast(pa.timestamp("us")).cast(pa.int64()) for array in together(sides, n)]
     is_null = np.logical_or(*(np.asarray(array.is_null()) for array in arrays))
     start, end = (np.asarray(array.fill_null(0)) for array in arrays)
@@ -253,15 +183,19 @@ def _of_periods(function: Callable[[Decimal, Decimal], int]) -> Function:
 
 
 def _period_on(period: Decimal, months: Decimal) -> int:
+    if abs(months) > _MOST_MONTHS:
+        raise NotComputable("so many months")
     year, month = divmod(_months(period) + int(months), 12)
     if year < 100:
         raise NotComputable("a period before year 100")
     return year * 100 + month + 1
 
 
+_MOST_MONTHS = 2**31
+"""More of them are beyond what MariaDB counts."""
 FUNCTIONS: dict[str, Function] = {
     "WEEK": _week(of_year=False), "WEEKOFYEAR": _week(of_year=False), "YEARWEEK": _week(of_year=True),
-    "STR_TO_DATE": _from_text, "FROM_DAYS": _from_days, "SEC_TO_TIME": _to_time, "TIME_TO_SEC": _of_seconds,
+    "STR_TO_DATE": from_text, "FROM_DAYS": _from_days, "SEC_TO_TIME": _to_time, "TIME_TO_SEC": _of_seconds,
     "TIMESTAMPDIFF": _difference, "LAST_DAY": _last_day, "MAKEDATE": _day_of_year,
     "PERIOD_ADD": _of_periods(_period_on),
     "PERIOD_DIFF": _of_periods(lambda later, earlier: _months(later) - _months(earlier)),

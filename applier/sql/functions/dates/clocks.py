@@ -24,9 +24,10 @@ from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.casts import cast_without_digits
 from applier.sql.functions.combinations import computed
+from applier.sql.functions.dates.date_functions import with_days
 from applier.sql.functions.dates.times import FUNCTIONS as DATES
-from applier.sql.functions.dates.times import local
-from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, shown_instant
+from applier.sql.functions.dates.times import LAST_SECOND, last_instant, local
+from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, exact_seconds, shown_instant
 from applier.sql.nodes import Call
 from applier.sql.read_times import has_dates, instants_or_times, times
 from applier.sql.values import TEXT, Arguments, Function, Value, as_number, one, together, whole_numbers
@@ -131,8 +132,11 @@ _LIKE_A_DATE = r"^\s*\d+[^\d:]+\d+[^\d:]+\d"
 
 
 def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """TIMEDIFF of two times or of two datetimes; NULL for one of each."""
+    """TIMEDIFF of two times or of two datetimes; NULL for one of each, in MariaDB also for a date and a datetime."""
     sides = [local(value, session) if value.type.base == "timestamp" else value for value in arguments]
+    if session.flavour == "mariadb" and any(isinstance(node, Call) and node.name == "CAST" and value.values.null_count
+                                            for node, value in zip(call.arguments, arguments, strict=True)):
+        raise NotComputable(f"{call.name} of a CAST, which lets invalid dates through here")
     given, kinds = list[Value](), list[Value]()
     for side in sides:
         if has_dates(side):
@@ -140,15 +144,20 @@ def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> V
             if session.flavour == "mysql" and _has_wrong_dates(side, micros):
                 raise NotComputable(f"{call.name} of a value that is not a time")
             given.append(replace(times(side, session), values=micros))
-        elif side.type.base in ("time", "datetime") and not zero_dates.has_any(side.values):
-            given.append(side)
+        elif side.type.base in ("time", "date", "datetime"):
+            as_micros = side.values if side.type.base == "time" else side.values.cast(pa.timestamp("us"))
+            given.append(replace(side, values=as_micros))
             are_times = pa.repeat(side.type.base == "time", len(side.values))
         else:
             raise NotComputable(f"{call.name} of a value that is not a time")
+        if side.type.base != "time" and zero_dates.has_any(given[-1].values):
+            raise NotComputable(f"{call.name} of an invalid date")
         kinds.append(replace(side, values=are_times))
     constant = all(value.constant for value in arguments)
     (left, right), is_null = _micros(given, n)
     one, other = (np.asarray(array.fill_null(False)) for array in together(kinds, n))
+    if session.flavour == "mariadb" and [side.type.base for side in sides].count("date") == 1:
+        is_null = is_null | True  # a date is no datetime
     type_ = ColumnType("time", fsp=max(side.type.fsp for side in given))
     made = _times(left - right, is_null | (one != other), type_, session, constant=constant, is_nothing=False)
     return replace(made, shows=not any(side.is_text and side.constant and not kind.values[0].as_py()
@@ -192,13 +201,12 @@ def _units_on(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """FROM_UNIXTIME: NULL for seconds before 1970 and after the last that a server knows."""
     value, *form = arguments
-    if session.flavour == "mariadb" and value.is_text:
-        raise NotComputable(f"{call.name} of text")
-    found = as_number(value, session)
+    is_text = session.flavour == "mariadb" and value.is_text
+    found = exact_seconds(value, session) if is_text else as_number(value, session)
     fsp = min(6, found.type.scale) if pa.types.is_decimal(found.type) else 6
 
     def read(number: Decimal | float) -> int | None:
-        if not 0 <= number <= _LAST_SECOND + 1:
+        if not 0 <= number <= LAST_SECOND + 1:
             return None
         return int((number * SECOND).quantize(Decimal(1), ROUND_HALF_UP)) if isinstance(number, Decimal) else round(
             number * SECOND)
@@ -206,7 +214,7 @@ def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     micros = computed([found], read, pa.int64())
     is_null = np.asarray(micros.is_null())
     utc = np.asarray(micros.fill_null(0))
-    is_null = is_null | (utc < 0) | (utc > _last_instant(session))
+    is_null = is_null | (utc < 0) | (utc > last_instant(session, utc))
     local_clock = moved(np.where(is_null, 0, utc), session, 1)
     made = Value(pa.array(local_clock, mask=is_null).cast(pa.timestamp("us")), ColumnType("datetime", fsp=fsp),
                  value.constant)
@@ -216,29 +224,18 @@ def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     return DATES["DATE_FORMAT"]([made, *form], call, session, n) if form else made
 
 
-_LAST_SECOND = 32_536_771_199
-
-
-def _last_instant(session: Session) -> int:
-    """The last microsecond of a UNIX time."""
-    if session.flavour == "mysql":
-        return _LAST_SECOND * SECOND + SECOND - 1
-    if session.last_timestamp is None:
-        raise NotComputable("a time that may be after MariaDB's last TIMESTAMP, which the log does not tell")
-    return session.last_timestamp
-
-
 def _in_other_zone(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """CONVERT_TZ: times that a TIMESTAMP cannot have stay unchanged."""
     value, zones = local(arguments[0], session), [one(zone) for zone in arguments[1:]]
-    if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values) or None in zones:
+    if value.type.base not in ("date", "datetime") or None in zones:
         raise NotComputable("CONVERT_TZ of a value that is not a date")
-    clock = np.asarray(value.values.cast(pa.timestamp("us")).cast(pa.int64()).fill_null(0))
+    dates = with_days(value.values)
+    clock = np.asarray(dates.cast(pa.timestamp("us")).cast(pa.int64()).fill_null(0))
     before, after = (replace(session, time_zone=str(zone)) for zone in zones)
     utc = moved(clock, before, -1)
-    is_moved = (utc >= SECOND) & (utc <= _last_instant(session))
+    is_moved = (utc >= SECOND) & (utc <= last_instant(session, utc))
     made = np.where(is_moved, moved(np.where(is_moved, utc, 0), after, 1), clock)
-    return Value(pa.array(made, mask=np.asarray(value.values.is_null())).cast(pa.timestamp("us")),
+    return Value(pa.array(made, mask=np.asarray(dates.is_null())).cast(pa.timestamp("us")),
                  ColumnType("datetime", fsp=value.type.fsp), value.constant)
 
 

@@ -123,24 +123,25 @@ def date_function(name: str, values: Values) -> Values:
         return pc.if_else(pa.array(none), pa.array(parts[name], pa.int64()), found)
     if name == "MICROSECOND" or "_" in name.removeprefix("TO_"):
         raise NotComputable(f"{name} of an invalid date")
-    _with_days(values)
+    with_days(values)
     return found
 
 
-def _with_days(values: Values) -> Values:
-    """The values with NULL for dates whose month or day is zero, which have no number."""
+def with_days(values: Values, *, keeps_month: bool = False) -> Values:
+    """The values with NULL for dates whose month or day is zero, which have no number. `keeps_month`: raises
+    NotComputable for those with a month."""
     if not zero_dates.has_any(values):
         return values
     none, numbers = zero_dates.which(values), zero_dates.numbers_of(values)
     _, month, day = zero_dates.parts(numbers if pa.types.is_date(values.type) else numbers // zero_dates.DAY)
-    if (none & (month * day != 0)).any():
+    if (none & (month * (1 if keeps_month else day) != 0)).any():
         raise NotComputable("days of an invalid date")
     return zero_dates.as_nulls(values)
 
 
 def days_between(*sides: tuple[Values, ColumnType]) -> Values:
     """DATEDIFF."""
-    later, earlier = (_days(_with_days(values), found) for values, found in sides)
+    later, earlier = (_days(with_days(values), found) for values, found in sides)
     return pc.subtract(later, earlier)
 
 

@@ -16,13 +16,14 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import ColumnType
+from applier.mysql.types import DATES, NUMBERS, ColumnType
 from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
+from applier.sql.casting.temporals import FIRST_LAST, moved
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.casts import cast_without_digits
+from applier.sql.functions.casts import CUTS, cast_without_digits
 from applier.sql.functions.dates.date_functions import (
     DATE_FUNCTIONS,
     date_function,
@@ -38,6 +39,7 @@ from applier.sql.values import (
     Arguments,
     Function,
     Value,
+    as_number,
     numbers,
     one,
     together,
@@ -71,11 +73,11 @@ def _current(base: str, *, utc: bool) -> Function:
     return computed
 
 
-def local(value: Value, session: Session) -> Value:
-    """A TIMESTAMP in the session's time zone, and text and numbers as the datetimes that they hold; other values
-    unchanged."""
+def local(value: Value, session: Session, *, whole: bool = False, is_day: bool = False) -> Value:
+    """A TIMESTAMP in the session's time zone, and text and numbers as the datetimes that they hold (`datetimes`); other
+    values unchanged."""
     if has_dates(value):
-        return datetimes(value, session)
+        return datetimes(value, session, whole=whole, is_day=is_day)
     if value.type.base == "timestamp":
         type_ = ColumnType("datetime", fsp=value.type.fsp)
         return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
@@ -95,6 +97,7 @@ _OF_TIMES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "MINUTE_SECOND": lambda seconds: seconds // 60 % 60 * 100 + seconds % 60}
 _OF_TIMES |= {f"DAY_{name}": _OF_TIMES[f"HOUR_{name}"] for name in ("MINUTE", "SECOND")} | {
     "DAY_HOUR": _OF_TIMES["HOUR"]}
+_OF_DAY = {"YEAR", "MONTH", "DAY", "DAYOFMONTH", "QUARTER", "DAYOFYEAR", "DAYOFWEEK", "WEEKDAY", "TO_DAYS"}
 _CLOCKS = {"HOUR", "MINUTE", "SECOND", "MICROSECOND"}
 _OF_CLOCKS = {name for name in DATE_FUNCTIONS if name.startswith(("DAY_", "HOUR_", "MINUTE_", "SECOND_"))}
 """Units of EXTRACT for which servers read a time out of text."""
@@ -103,6 +106,8 @@ _OF_CLOCKS = {name for name in DATE_FUNCTIONS if name.startswith(("DAY_", "HOUR_
 def _part(name: str) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
+        if session.flavour == "mariadb":
+            value = _as_mariadb_reads(value, name, session)
         has_days = name.startswith("DAY_") and value.is_text and pc.any(
             pc.match_substring_regex(value.values, r"\d-\d")).as_py()
         if name in _OF_CLOCKS and is_read(value, session):
@@ -111,7 +116,7 @@ def _part(name: str) -> Function:
                 raise NotComputable(f"EXTRACT({name} …) of text")
         else:
             is_clock = name in _CLOCKS or (has_dates(value) and name in _OF_CLOCKS)
-            value = (clock_of if is_clock else local)(value, session)
+            value = clock_of(value, session) if is_clock else local(value, session, is_day=call.name in _OF_DAY)
         if value.type.base == "time" and has_days:
             raise NotComputable(f"EXTRACT({name} …) of text with a date")
         if value.type.base == "time" and name in (*_OF_TIMES, "MICROSECOND"):
@@ -130,14 +135,37 @@ def _part(name: str) -> Function:
     return computed
 
 
+def _as_mariadb_reads(value: Value, name: str, session: Session) -> Value:
+    """A value from which MariaDB takes days and smaller units: a number of 14 digits is a date and time, and text of
+    few digits is NULL."""
+    if not name.startswith("DAY_"):
+        return value
+    if value.type.base in NUMBERS and value.type.base != "bit":
+        found = pc.greater_equal(pc.abs(as_number(value, session).cast(pa.float64())), _FULL_DATE)
+        if pc.any(found).as_py() and not pc.all(found).as_py():
+            raise NotComputable(f"EXTRACT({name} …) of times and dates")
+        return datetimes(value, session) if pc.any(found).as_py() else value
+    if value.is_text and name != "DAY_MICROSECOND":
+        is_short = pc.match_substring_regex(value.values, r"^[+-]?(\d{1,5}|\d{7})$")
+        if pc.all(pc.or_(is_short, pc.match_substring(value.values, ":"))).as_py() is False:
+            raise NotComputable(f"EXTRACT({name} …) of text")
+        return replace(value, values=pc.if_else(is_short, pa.scalar(None, value.values.type), value.values))
+    return value
+
+
+_FULL_DATE = 1e13
+
+
 def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if call.word not in DATE_FUNCTIONS:
         raise NotComputable(f"EXTRACT({call.word} …)")
+    if call.word == "YEAR_MONTH" and arguments[0].type.base == "year" and session.flavour == "mariadb":  # no month
+        return numbers(pc.multiply(arguments[0].values.cast(pa.int64()), 100), constant=arguments[0].constant)
     return _part(call.word)(arguments, call, session, n)
 
 
 def _date_difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    sides = [local(value, session) for value in arguments]
+    sides = [local(value, session, is_day=True) for value in arguments]
     arrays = together(sides, n)
     made = days_between(*((array, side.type) for array, side in zip(arrays, sides, strict=True)))
     return numbers(made, constant=all(side.constant for side in sides))
@@ -148,27 +176,49 @@ def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) 
         seconds = session.utc_now() // SECOND
         return numbers(pa.array(seconds), constant=len(seconds) == 1)
     [value] = arguments
-    if value.type.base == "datetime" or (value.type.base == "timestamp" and value.type.fsp):
-        if zero_dates.has_any(value.values):
-            raise NotComputable("UNIX_TIMESTAMP of an invalid date")
-        micros = convert_values(value.values, value.type, ColumnType("timestamp", fsp=value.type.fsp), session)
-        if zero_dates.has_any(micros):
-            raise NotComputable("UNIX_TIMESTAMP of a datetime that is not a TIMESTAMP")
-        exact = pc.multiply(micros.cast(pa.int64()).cast(pa.decimal128(19, 0)), MILLIONTH)
-        made = numbers(exact.cast(pa.decimal128(38, value.type.fsp)), constant=value.constant)
-        return replace(made, shows=value.type.base == "datetime" and session.flavour == "mysql")
-    return numbers(seconds_since_epoch((value.values, value.type)), constant=value.constant)
+    if value.type.base == "timestamp" and not value.type.fsp:
+        return numbers(seconds_since_epoch((value.values, value.type)), constant=value.constant)
+    is_datetime = value.type.base == "datetime"
+    if value.type.base != "timestamp":
+        value = local(value, session)
+    if value.type.base not in DATES:
+        raise NotComputable("UNIX_TIMESTAMP of a value that is not a date")
+    instants = value.values if value.type.base == "timestamp" else value.values.cast(pa.timestamp("us"))
+    clock = np.asarray(instants.cast(pa.int64()).fill_null(0))
+    none = zero_dates.which(value.values)
+    utc = clock if value.type.base == "timestamp" else moved(np.where(none, 0, clock), session, -1)
+    is_there = ~none & (utc >= SECOND) & (utc <= last_instant(session, utc))
+    is_null = np.asarray(value.values.is_null())
+    if (~is_null & (none if session.flavour == "mysql" else ~none & (utc >= 0) & (utc < SECOND))).any():
+        raise NotComputable("UNIX_TIMESTAMP of an invalid date, or of the first second of 1970")
+    is_null = is_null | (~is_there & (session.flavour == "mariadb"))
+    micros = pa.array(np.where(is_there, utc, 0), mask=is_null)
+    exact = pc.multiply(micros.cast(pa.decimal128(19, 0)), MILLIONTH)
+    made = numbers(exact.cast(pa.decimal128(38, value.type.fsp)), constant=value.constant)
+    return replace(made, shows=not value.type.fsp or (is_datetime and session.flavour == "mysql"))
+
+
+LAST_SECOND = 32_536_771_199
+
+
+def last_instant(session: Session, utc: np.ndarray) -> int:
+    """The last microsecond of a UNIX time, of which these may be some."""
+    if session.flavour == "mysql":
+        return LAST_SECOND * SECOND + SECOND - 1
+    if session.last_timestamp is None and (utc > FIRST_LAST).any():
+        raise NotComputable("a time that may be after MariaDB's last TIMESTAMP, which the log does not tell")
+    return session.last_timestamp or FIRST_LAST
 
 
 def _date(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """DATE(x), which never rounds."""
-    value = local(arguments[0], session)
+    value = local(arguments[0], session, whole=True, is_day=True)
     if value.type.base == "date":
         return value
-    if value.type.base != "datetime" or zero_dates.has_any(value.values):
+    if value.type.base != "datetime":
         raise NotComputable("DATE of a value that is not a date")
-    return replace(value, values=value.values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False),
-                   type=ColumnType("date"))
+    days, cuts = ColumnType("date"), replace(session, sql_mode=CUTS)
+    return replace(value, values=convert_values(value.values, value.type, days, cuts), type=days)
 
 
 def _time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -178,10 +228,14 @@ def _time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 def _name(form: str) -> Function:
     """The name of a day or a month, in English."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        value = local(arguments[0], session)
-        if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values) or session.lc_time_names:
+        value = local(arguments[0], session, is_day=call.name == "MONTHNAME")
+        if value.type.base not in ("date", "datetime") or session.lc_time_names:
             raise NotComputable(f"{call.name} of a value that is not a date, or in another language than English")
-        return Value(pc.strftime(value.values.cast(pa.timestamp("us")), form, locale="C"), TEXT, value.constant)
+        formatted = [value, Value(pa.array([form]), TEXT, constant=True)]
+        made = _date_format(formatted, replace(call, name="DATE_FORMAT"), session, n)
+        if call.name == "DAYNAME" and zero_dates.has_any(value.values):
+            made = replace(made, values=pc.if_else(pa.array(zero_dates.which(value.values)), None, made.values))
+        return made
 
     return computed
 
@@ -220,21 +274,47 @@ def _week_of(instant: datetime.datetime, mode: int) -> tuple[int, int]:
 
 def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     value, wanted = local(arguments[0], session), one(arguments[1])
-    if value.type.base not in ("date", "datetime") or not isinstance(wanted, str) or \
-            zero_dates.has_any(value.values):
+    if value.type.base not in ("date", "datetime") or not isinstance(wanted, str):
         raise NotComputable("DATE_FORMAT of a value that is not a date")
-    parts = re.findall(r"%(.)|(%\Z|[^%]+)", wanted, re.DOTALL)
-    if any(sign and sign not in _FORMATS and sign not in _WRITTEN for sign, _ in parts) or (
-            session.lc_time_names and any(sign in _IN_ENGLISH for sign, _ in parts)):
+    signs = re.findall(r"%(.)|(%\Z|[^%]+)", wanted, re.DOTALL)
+    if any(sign and sign not in _FORMATS and sign not in _WRITTEN for sign, _ in signs) or (
+            session.lc_time_names and any(sign in _IN_ENGLISH for sign, _ in signs)):
         raise NotComputable(f"DATE_FORMAT {wanted!r}")
-    instants = value.values.cast(pa.timestamp("us"))
 
-    def shown(instant: datetime.datetime) -> str:
-        return "".join(
-            _WRITTEN[sign](instant) if sign in _WRITTEN else instant.strftime(_FORMATS[sign]) if sign else text
-            for sign, text in parts)
+    def shown(micros: int) -> str | None:
+        days, clock = divmod(micros, DAY)
+        is_invalid = days < zero_dates.BEFORE_ALL_DAYS
+        instant = _EPOCH + datetime.timedelta(microseconds=clock if is_invalid else micros)
+        texts = [_of_invalid(sign, days, instant) if is_invalid and sign in _OF_DAYS else _of_instant(sign, instant)
+                 if sign else text for sign, text in signs]
+        return None if None in texts else "".join(map(str, texts))
 
-    return Value(by_distinct(instants, shown), TEXT, value.constant)
+    return Value(by_distinct(value.values.cast(pa.timestamp("us")).cast(pa.int64()), shown), TEXT, value.constant)
+
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def _of_instant(sign: str, instant: datetime.datetime) -> str:
+    return _WRITTEN[sign](instant) if sign in _WRITTEN else instant.strftime(_FORMATS[sign])
+
+
+def _of_invalid(sign: str, days: int, midnight: datetime.datetime) -> str | None:
+    """A part of an invalid date; None if it has no such month or day."""
+    year, month, day = (int(part) for part in zero_dates.parts(np.array(days)))
+    if sign in "Mb":
+        return _of_instant(sign, midnight.replace(day=1, month=month)) if month else None
+    if sign in "Waw" and not (year or month):
+        return None
+    made = {"Y": f"{year:04}", "y": f"{year % 100:02}", "m": f"{month:02}", "c": str(month), "d": f"{day:02}",
+            "e": str(day), "D": _ordinal(day)}.get(sign)
+    if made is None:
+        raise NotComputable("the weekday or the week of an invalid date")
+    return made
+
+
+_OF_DAYS = frozenset("YyMbWawjmcdeDUuVvXx")
+"""Signs of DATE_FORMAT for what depends on the day."""
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -242,7 +322,7 @@ FUNCTIONS: dict[str, Function] = {
     "CURTIME": _current("time", utc=False), "UTC_TIMESTAMP": _current("datetime", utc=True),
     "UTC_DATE": _current("date", utc=True), "UTC_TIME": _current("time", utc=True),
     "EXTRACT": _extract, "DATEDIFF": _date_difference, "UNIX_TIMESTAMP": _unix_timestamp,
-    "MONTHNAME": _name("%B"), "DAYNAME": _name("%A"),
+    "MONTHNAME": _name("%M"), "DAYNAME": _name("%W"),
     "DATE": _date, "TIME": _time, "DATE_FORMAT": _date_format,
     **{name: _part(name) for name in DATE_FUNCTIONS if "_" not in name or name.startswith("TO_")},
 }

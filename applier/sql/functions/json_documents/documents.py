@@ -45,6 +45,7 @@ from applier.sql.values import (
     together,
     truth,
 )
+from jsondiff.encode import encode
 from jsondiff.normalize import normalize
 from jsondiff.path import Path, PathError
 from jsondiff.path import parse as parse_path
@@ -293,6 +294,23 @@ def _detailed_lines(node: Node, indent: str) -> str:
         parts = [f"{name}: {within if part.kind else ''}{text}"
                  for name, part, text in zip(node.names, node.parts, parts, strict=True)]
     return node.kind + ",".join(within + part for part in parts) + indent + {"{": "}", "[": "]"}[node.kind]
+
+
+def _stored_size(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_STORAGE_SIZE: the bytes of the binary document. The text of a JSON value does not tell every type, nor how
+    much room partial updates left in a column."""
+    [value] = arguments
+    if session.flavour != "mysql" or not (value.is_text or value.type.base == "json"):
+        raise NotComputable(f"{call.name}(…)")
+    documents = as_documents(value, session)
+    if not value.is_text and (value.is_column or pc.any(pc.match_substring_regex(documents, _TYPED)).as_py()):
+        raise NotComputable("JSON_STORAGE_SIZE of a document whose text does not tell its size")
+    made = by_distinct(documents, lambda text: len(encode(from_text(text))), pa.int64())
+    return numbers(made, constant=value.constant)
+
+
+_TYPED = r'(^|[\[:,] ?)("(-?\d|base64:)|-?\d+[.eE])'
+"""Scalars of a canonical text that may have been made of a date, a time, bytes or a DECIMAL."""
 
 
 def _queried(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -559,5 +577,5 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_PRETTY": _of_document(_pretty, pa.string(), ["mysql"]), "JSON_SCHEMA_VALID": _is_of_schema,
     "JSON_DETAILED": _of_document(_detailed, pa.string(), ["mariadb"]), "JSON_QUERY": _queried,
     "JSON_OVERLAPS": _overlap, "MEMBER OF": _is_member, "JSON_CONTAINS": _contains,
-    "JSON_CONTAINS_PATH": _contains_path,
+    "JSON_CONTAINS_PATH": _contains_path, "JSON_STORAGE_SIZE": _stored_size,
 }

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import struct
 from collections.abc import Iterator
 
@@ -220,3 +221,14 @@ def test_a_gtid_event_without_the_thread_that_its_flags_announce(tmp_path, capsy
         log.event(162, struct.pack("<QIB", 5, 0, 0) + b"\x10")
     assert cli.main(["show", path]) == 0
     assert "thread_id" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_use_is_printed_where_the_default_database_changes(flavour, tmp_path, capsys):
+    """EV-CTX: also between statements whose other context is the same."""
+    path = str(tmp_path / "binlog.000001")
+    with BinlogWriter(path, flavour=flavour, checksum=False) as log, log.transaction():
+        for database in ("a", "a", "b", "", "b", "a"):
+            log.query("INSERT INTO t VALUES (1)", database)
+    assert cli.main(["show", path]) == 0
+    assert re.findall("^use `(.)`", capsys.readouterr().out, re.MULTILINE) == ["a", "b", "b", "a"]

@@ -1,6 +1,7 @@
 """Filters of a query spare decoding, and no change that passes them is lost."""
 
 from datetime import UTC, datetime
+from functools import cache
 
 import pyarrow as pa
 import pytest
@@ -51,9 +52,10 @@ def passes(row, filter):
     return value is not None and HOLDS[type(filter)](value, filter.value)
 
 
-@pytest.fixture(scope="module")
-def all_rows():
-    return rows([])
+@cache
+def all_rows(table=None):
+    """What is read for a query without filters."""
+    return rows([], **({"table": table} if table else {}))
 
 
 EXACT = [
@@ -73,9 +75,9 @@ EXACT = [
 
 @pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("filters", EXACT, ids=str)
-def test_what_is_read_is_what_passes(all_rows, filters):
+def test_what_is_read_is_what_passes(filters):
     """In a session, a time has a zone."""
-    assert rows(filters) == [row for row in all_rows if all(passes(row, filter) for filter in filters)]
+    assert rows(filters) == [row for row in all_rows() if all(passes(row, filter) for filter in filters)]
 
 
 @pytest.mark.parametrize("filters", [
@@ -83,8 +85,8 @@ def test_what_is_read_is_what_passes(all_rows, filters):
     [LessThan(TIMES, TIME.replace(tzinfo=None))], [EqualTo(("before",), "{}")],
     [EqualTo(("_table", "x"), "shop.stock")], [In(("_gtid",), (None,))],
 ], ids=str)
-def test_other_filters_are_left_to_spark(all_rows, filters):
-    assert rows(filters) == all_rows
+def test_other_filters_are_left_to_spark(filters):
+    assert rows(filters) == all_rows()
 
 
 @pytest.mark.parametrize("table, filters", [
@@ -97,14 +99,14 @@ def test_keys_of_a_table_choose_rows(table, filters):
     """Of an update, both images are read, of which Spark may want one."""
     found = rows(filters, table=table)
     assert len(found) < 500 and [row for row in found if all(passes(row, filter) for filter in filters)] == [
-        row for row in rows([], table=table) if all(passes(row, filter) for filter in filters)]
+        row for row in all_rows(table) if all(passes(row, filter) for filter in filters)]
 
 
 @pytest.mark.parametrize("filters", [
     [EqualTo(("sku",), "OU00004")], [EqualTo(("sku",), "OU00004"), EqualTo(("warehouse",), 3000)],
     [EqualTo(("units",), 3)], [EqualTo(("sku",), 4), EqualTo(("warehouse",), 3)]], ids=str)
 def test_what_is_not_the_whole_key_or_no_value_of_it_chooses_none(filters):
-    assert rows(filters, table="shop.stock") == rows([], table="shop.stock")
+    assert rows(filters, table="shop.stock") == all_rows("shop.stock")
 
 
 def test_a_key_that_is_another_than_it_was_chooses_none(tmp_path):

@@ -7,7 +7,7 @@ from tests.unit.jobs.sync.killed_syncs import kills
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("merges", [False, True])
+@pytest.mark.parametrize("merges", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_a_sync_that_is_killed_leaves_nothing_half_done(tmp_path, merges):
     """Each of these continues where the one before was killed, and the last one reaches the end."""
     with kills(tmp_path, merges=merges) as killing:
