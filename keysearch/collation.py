@@ -131,7 +131,8 @@ def order_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array
         if not is_ascii or charset not in _ASCII_IN_ORDER or _any(column, r"[\[\]`~]"):
             return None
         return order_column(column, f"ascii_general_{'' if rules.pads else 'nopad_'}ci")
-    if not is_ascii and ((kind.endswith("bin") and charset not in _UNICODE[:3]) or (
+    has_code_order = charset in _UNICODE[:3] or (charset == "latin1" and not _any(column, "[^\\x00-\\x{ff}]"))
+    if not is_ascii and ((kind.endswith("bin") and not has_code_order) or (
             charset not in _UNICODE and _any(column, _NO_CHARACTERS)) or (rules.pads and _any(column, _ENDS_OF_LINES))):
         return None
     keys = equality_column(column, collation)
