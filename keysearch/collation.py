@@ -37,8 +37,8 @@ _0900_ON_MARIADB = {
 """MariaDB has MySQL's names utf8mb4_…0900_… since 11.4, as aliases of collations of UCA 14 for these languages."""
 _UNORDERED = ("latin2_czech_cs", "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis")
 """Prefixes of the tables that only say which characters are equal."""
-_ASCII_IN_ORDER = frozenset(_UNORDERED) - {"gb18030"}
-"""Their character sets that sort ASCII by its letters in one case, but for brackets."""
+_ASCII_IN_ORDER = frozenset(_UNORDERED)
+"""Their character sets, which sort ASCII by its letters in one case, but for a few signs."""
 _ORDERED_OTHERWISE = re.compile(r"(latin2|cp1250)_czech_cs|latin2_hungarian_ci|latin7_\w+_c[is]|tis620_thai_\w*ci")
 """Collations in which other characters than control characters sort before the space."""
 _NO_CHARACTERS = "[\\x{f700}-\\x{f7ff}]"
@@ -128,10 +128,11 @@ def order_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array
         return None
     is_ascii = pc.all(pc.string_is_ascii(column)).as_py() is not False
     if not is_ordered(collation):
-        if not is_ascii or charset not in _ASCII_IN_ORDER or _any(column, r"[\[\]]"):
+        if not is_ascii or charset not in _ASCII_IN_ORDER or _any(column, r"[\[\]`~]"):
             return None
         return order_column(column, f"ascii_general_{'' if rules.pads else 'nopad_'}ci")
-    if not is_ascii and ((kind.endswith("bin") and charset not in _UNICODE[:3]) or (
+    has_code_order = charset in _UNICODE[:3] or (charset == "latin1" and not _any(column, "[^\\x00-\\x{ff}]"))
+    if not is_ascii and ((kind.endswith("bin") and not has_code_order) or (
             charset not in _UNICODE and _any(column, _NO_CHARACTERS)) or (rules.pads and _any(column, _ENDS_OF_LINES))):
         return None
     keys = equality_column(column, collation)

@@ -282,9 +282,9 @@ def _as_instants(call: Call, arguments: list[Value], session: Session) -> list[V
 def _as_format(value: Value, name: str) -> Value:
     """A literal of a session whose character set is binary as text, where it is a date or names a format; for
     STR_TO_DATE, all bytes."""
-    if value.type.base in BINARY and value.digits is False and (
-            name == "STR_TO_DATE" or (value.constant and value.is_loose)):
-        return replace(value, values=value.values.cast(pa.string()), type=TEXT, is_loose=False)
+    if value.type.base in BINARY and (
+            name == "STR_TO_DATE" or (value.digits is False and value.constant and value.is_loose)):
+        return replace(value, values=value.values.cast(pa.string()), type=TEXT, digits=False, is_loose=False)
     return value
 
 

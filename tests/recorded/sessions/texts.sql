@@ -181,6 +181,10 @@ CREATE TABLE b (id VARCHAR(20) PRIMARY KEY) CHARACTER SET sjis
 CREATE TABLE c (id VARCHAR(20) PRIMARY KEY) CHARACTER SET gbk
 CREATE TABLE e (id CHAR(20) PRIMARY KEY) CHARACTER SET cp1251
 CREATE TABLE f (id VARCHAR(20) PRIMARY KEY) CHARACTER SET big5
+CREATE TABLE g (id CHAR(20) PRIMARY KEY) CHARACTER SET latin1 COLLATE latin1_bin
+INSERT INTO g VALUES ('b'), ('A'), ('é'), ('É'), ('ß'), ('~'), ('')
+ALTER TABLE g ADD n INT AUTO_INCREMENT UNIQUE
+UPDATE g SET n = n + 100
 INSERT INTO a VALUES ('b'), ('A'), ('_'), ('10'), ('9'), ('{x'), ('aB'), ('a a'), ('-1'), ('')
 INSERT INTO b VALUES ('b'), ('A'), ('_'), ('10'), ('9'), ('{x'), ('aB'), ('a a'), ('-1'), ('')
 INSERT INTO c VALUES ('b'), ('A'), ('_'), ('10'), ('9'), ('{x'), ('aB'), ('a a'), ('-1'), ('')
