@@ -31,7 +31,7 @@ _BIGINT = ColumnType("bigint")
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Labels as members: by name, as the new column's collation compares them, without trailing spaces; else, if the
     label is a number, by that, which strntoull of the servers reads in 64 bits, and MariaDB cuts to those of a SET;
-    labels that match no member become empty. Text that comes into a wide character set, or out of it, is no number.
+    labels that match no member become empty. Text that comes into a wide character set, or out of it, is not a number.
     Raises NotComputable for what may begin with a number in a wide character set."""
     if new.charset == "binary" and old.charset not in UTF8 and pc.all(pc.string_is_ascii(values)).as_py() is False:
         raise NotComputable(f"labels in {old.charset} that are not ASCII as bytes")
