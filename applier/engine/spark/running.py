@@ -27,6 +27,13 @@ DYNAMIC_CORES = 64
 """The planned number of cores if executors come on demand, without a bound: less work has fewer tasks."""
 _UNBOUNDED = (1 << 31) - 1
 _NO_ANSWER = re.compile(r"An error occurred while calling \S+")
+_LOST_EXECUTOR = re.compile(r"ExecutorLostFailure \(.*?\)(?: Reason:)? (.*)")
+_LOST_SHUFFLE = re.compile(r"FetchFailed|Could not find valid locations|MetadataFetchFailed")
+_MORE_MEMORY = ("most often memory ran out: give executors more (spark.executor.memoryOverhead on YARN, Kubernetes), "
+                "or run fewer tasks at a time (fewer spark.executor.cores; on one machine --master 'local[1]')")
+_KEEP_SHUFFLE = ("use machines that are not taken away, an external shuffle service, or a larger "
+                 "spark.stage.maxConsecutiveAttempts; if executors were killed for memory, give them more "
+                 "(spark.executor.memoryOverhead)")
 END_SECONDS = 5.0
 """Seconds that an ending program waits for the threads of jobs that it has cancelled."""
 
@@ -104,8 +111,9 @@ def is_silence(error: BaseException) -> bool:
 def java_is_gone(when: str = "") -> ApplierError:
     """Return the error for a JVM that has ended; `when` says what was being done at that point."""
     return ApplierError(f"the Spark JVM exited{when}; nothing was published",
-                        hint="it was probably killed because the machine ran out of memory: run it again with fewer "
-                             "concurrent tasks, as with --master 'local[1]'")
+                        hint="it was probably killed because the driver's machine ran out of memory: give the driver "
+                             "more memory, or run fewer tasks at a time where they run on that machine, too, as with "
+                             "--master 'local[1]'")
 
 
 def collect(spark: "SparkSession", frame: "DataFrame", schema: pa.Schema, n_tasks: int, name: str,
@@ -252,8 +260,10 @@ def _explained(error: BaseException) -> BaseException:
     if isinstance(error, PythonException):
         return TaskFailed(text)
     if "Python worker exited unexpectedly" in text:
-        return TaskOutOfResources("a Python worker of Spark died, on every attempt of its task",
-                         "most often the machine was out of memory: fewer tasks at a time, as with --master local[1], "
-                         "need less")
+        return TaskOutOfResources("a Python worker of Spark died, on every attempt of its task", _MORE_MEMORY)
+    if lost := _LOST_EXECUTOR.search(text):
+        return TaskOutOfResources(f"an executor of Spark was lost on every attempt of a task: {lost[1]}", _MORE_MEMORY)
     reason = re.search(r"Job aborted due to stage failure: (.*)", text)
+    if reason and _LOST_SHUFFLE.search(text):
+        return TaskOutOfResources(f"executors of Spark were lost with shuffled changes: {reason[1]}", _KEEP_SHUFFLE)
     return TaskFailed(f"the Spark job failed: {reason[1] if reason else text}")
