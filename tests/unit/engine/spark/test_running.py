@@ -18,6 +18,22 @@ def test_a_connection_that_breaks_while_it_waits_means_that_java_is_gone():
     assert not running.is_silence(Py4JError("An error occurred while calling o102.getResult. Trace:\njava.lang.Error"))
 
 
+@pytest.mark.parametrize("master, executors, done, notes", [
+    ("spark://head:7077", 0, 0, 1), ("yarn", 2, 0, 0), ("k8s://h", 0, 1, 0), ("local[2]", 0, 0, 0)])
+def test_a_job_that_no_executor_runs_is_noted_once(master, executors, done, notes, monkeypatch):
+    managers = SimpleNamespace(size=lambda: 1 + executors)
+    context = SimpleNamespace(master=master, uiWebUrl="http://head:4040", _jsc=SimpleNamespace(
+        sc=lambda: SimpleNamespace(getExecutorMemoryStatus=lambda: managers)))
+    monkeypatch.setattr(running, "NO_EXECUTORS_SECONDS", 0.0)
+    said, seen = [], []
+    progress = running.noting_no_executors(SimpleNamespace(sparkContext=context), lambda *at: seen.append(at),
+                                           said.append)
+    for _ in range(3):
+        progress(done, 5)
+    assert seen == [(done, 5)] * 3 and len(said) == notes
+    assert all("no executor of Spark" in text and "http://head:4040" in text for text in said)
+
+
 ABORTED = "Job aborted due to stage failure: Task 5 in stage 6.0 failed 4 times, most recent failure: Lost task 5.3 " \
     "in stage 6.0 (TID 15) (10.0.0.7 executor 3): "
 LOST = ABORTED + "ExecutorLostFailure (executor 3 exited caused by one of the running tasks) Reason: "
@@ -30,7 +46,7 @@ LOST = ABORTED + "ExecutorLostFailure (executor 3 exited caused by one of the ru
     "Command exited with code 137"])
 def test_a_lost_executor_is_explained_with_the_setting_for_its_memory(reason):
     with pytest.raises(ApplierError) as error, running.explain_spark_errors():
-        raise running._explained(RuntimeError(f"{LOST}{reason}\nDriver stacktrace:\n\tat org.apache.spark"))
+        raise running.explained(RuntimeError(f"{LOST}{reason}\nDriver stacktrace:\n\tat org.apache.spark"))
     assert error.value.message == f"an executor of Spark was lost on every attempt of a task: {reason}"
     assert "spark.executor.memoryOverhead" in error.value.hint and "spark.executor.cores" in error.value.hint
 
@@ -40,12 +56,12 @@ def test_lost_shuffle_files_are_explained():
         "times: 4. Most recent failure reason:\norg.apache.spark.shuffle.MetadataFetchFailedException: Missing an " \
         "output location for shuffle 3 partition 0"
     with pytest.raises(ApplierError, match="lost with shuffled changes") as error, running.explain_spark_errors():
-        raise running._explained(RuntimeError(text))
+        raise running.explained(RuntimeError(text))
     assert "shuffle service" in error.value.hint and "spark.stage.maxConsecutiveAttempts" in error.value.hint
 
 
 def test_another_failure_of_a_job_keeps_its_reason():
-    failed = running._explained(RuntimeError(f"{ABORTED}java.lang.IllegalStateException: x"))
+    failed = running.explained(RuntimeError(f"{ABORTED}java.lang.IllegalStateException: x"))
     assert type(failed) is running.TaskFailed and "IllegalStateException: x" in str(failed)
 
 
