@@ -24,7 +24,8 @@ from applier.engine.executor import OnProgress, ThisProcess, outline_all
 from applier.engine.room import spilling_directory
 from applier.engine.spark import running
 from applier.engine.spark.scratch import Scratch, shared_scratch
-from applier.engine.spark.session import is_local, wait_for
+from applier.engine.spark.session import wait_for
+from applier.engine.spark.settings import is_local
 from applier.engine.spark.stages import map_tasks, shuffle_tasks
 from applier.io.disk.temporary import spill_directory
 
@@ -73,8 +74,9 @@ class OnSpark:
             on_progress(len(tasks) * done // total, len(tasks))
 
         with running.explain_spark_errors():
-            found = map_tasks(wait_for(self._session, self._say), outline_all, groups,
-                              name=f"outline {_counted(len(tasks), 'file')}", on_progress=progress)
+            spark = wait_for(self._session, self._say)
+            found = map_tasks(spark, outline_all, groups, name=f"outline {_counted(len(tasks), 'file')}",
+                              on_progress=running.noting_no_executors(spark, progress, self._say))
         return [outline for of_group in found for outline in of_group]
 
     def walk(self, tasks: ApplyTasks, on_progress: OnProgress) -> list[TaskOutcome]:
@@ -85,8 +87,9 @@ class OnSpark:
 
         with running.explain_spark_errors():
             units = [unit for share in tasks.shares for of_version in share.units.values() for unit in of_version]
-            return map_tasks(wait_for(self._session, self._say), apply, tasks.shares, name=_applied(units),
-                             on_progress=on_progress)
+            spark = wait_for(self._session, self._say)
+            return map_tasks(spark, apply, tasks.shares, name=_applied(units),
+                             on_progress=running.noting_no_executors(spark, on_progress, self._say))
 
     def shuffle(self, splits: SplitTasks, units: Sequence[UnitSpec],
                 on_progress: OnProgress) -> list[TaskOutcome]:
@@ -102,8 +105,8 @@ class OnSpark:
         spark = wait_for(self._session, self._say)
         with running.explain_spark_errors(), self._exchange(spark) as shared:
             return shuffle_tasks(spark, payloads_of, splits.parts, reduce, len(units), shared=shared,
-                                 name=_applied(units), on_progress=on_progress)
-
+                                 name=_applied(units),
+                                 on_progress=running.noting_no_executors(spark, on_progress, self._say))
 
     def _exchange(self, spark: SparkSession) -> AbstractContextManager[str | None]:
         """The directory in which one shuffle leaves its changes; None if Spark carries them."""

@@ -1,7 +1,9 @@
 """Runs a job so that it can be watched and cancelled, in a session of this process or of a Spark Connect server."""
 
 import atexit
+import math
 import re
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
@@ -13,6 +15,7 @@ import pyarrow as pa
 
 from applier.engine.spark import spark_private, workers
 from applier.engine.spark.frames import table_of
+from applier.engine.spark.settings import is_local
 from applier.errors import ApplierError
 from applier.io.disk import full_disk
 from applier.io.transient import is_transient, unavailable
@@ -25,8 +28,17 @@ Progress = Callable[[int, int], None]
 POLL_SECONDS = 0.1
 DYNAMIC_CORES = 64
 """The planned number of cores if executors come on demand, without a bound: less work has fewer tasks."""
+NO_EXECUTORS_SECONDS = 30.0
+"""How long a job may wait for the first executor before that is noted: Spark warns in its own log only."""
 _UNBOUNDED = (1 << 31) - 1
 _NO_ANSWER = re.compile(r"An error occurred while calling \S+")
+_LOST_EXECUTOR = re.compile(r"ExecutorLostFailure \(.*?\)(?: Reason:)? (.*)")
+_LOST_SHUFFLE = re.compile(r"FetchFailed|Could not find valid locations|MetadataFetchFailed")
+_MORE_MEMORY = ("most often memory ran out: give executors more (spark.executor.memoryOverhead on YARN, Kubernetes), "
+                "or run fewer tasks at a time (fewer spark.executor.cores; on one machine --master 'local[1]')")
+_KEEP_SHUFFLE = ("use machines that are not taken away, an external shuffle service, or a larger "
+                 "spark.stage.maxConsecutiveAttempts; if executors were killed for memory, give them more "
+                 "(spark.executor.memoryOverhead)")
 END_SECONDS = 5.0
 """Seconds that an ending program waits for the threads of jobs that it has cancelled."""
 
@@ -104,8 +116,29 @@ def is_silence(error: BaseException) -> bool:
 def java_is_gone(when: str = "") -> ApplierError:
     """Return the error for a JVM that has ended; `when` says what was being done at that point."""
     return ApplierError(f"the Spark JVM exited{when}; nothing was published",
-                        hint="it was probably killed because the machine ran out of memory: run it again with fewer "
-                             "concurrent tasks, as with --master 'local[1]'")
+                        hint="it was probably killed because the driver's machine ran out of memory: give the driver "
+                             "more memory, or run fewer tasks at a time where they run on that machine, too, as with "
+                             "--master 'local[1]'")
+
+
+def noting_no_executors(spark: "SparkSession", on_progress: Progress, say: Callable[[str], None]) -> Progress:
+    """Return `on_progress` for a job that starts now; it also calls `say` once if a cluster gives the job no executors.
+    """
+    may_wait = not is_remote(spark) and not is_local(spark.sparkContext.master)
+    due = time.monotonic() + NO_EXECUTORS_SECONDS if may_wait else math.inf
+
+    def progress(done: int, total: int) -> None:
+        nonlocal due
+        if done == 0 and time.monotonic() >= due:
+            due = math.inf
+            if not spark_private.has_executors(spark):
+                of_run = f"; the UI of this run is {url}" if (url := spark.sparkContext.uiWebUrl) else ""
+                say(f"no executor of Spark has started in {NO_EXECUTORS_SECONDS:.0f} s: the cluster has no free cores "
+                    f"or memory for one (spark.executor.cores, spark.executor.memory), or executors fail when they "
+                    f"start: see the cluster manager's logs{of_run}")
+        on_progress(done, total)
+
+    return progress
 
 
 def collect(spark: "SparkSession", frame: "DataFrame", schema: pa.Schema, n_tasks: int, name: str,
@@ -145,7 +178,7 @@ def collect(spark: "SparkSession", frame: "DataFrame", schema: pa.Schema, n_task
         watched.end()
     error = job.exception()
     if error is not None:
-        raise _explained(error) from None
+        raise explained(error) from None
     if on_progress is not None:
         on_progress(n_tasks, n_tasks)
     return job.result()
@@ -235,7 +268,7 @@ class _RemoteJob:
         self._spark.removeProgressHandler(self._on_stages)  # type: ignore[arg-type]  # any callable will do
 
 
-def _explained(error: BaseException) -> BaseException:
+def explained(error: BaseException) -> BaseException:
     """Spark's failure without its Java parts: the worker's traceback, or Spark's report about a lost worker."""
     from pyspark.errors import PythonException
 
@@ -252,8 +285,10 @@ def _explained(error: BaseException) -> BaseException:
     if isinstance(error, PythonException):
         return TaskFailed(text)
     if "Python worker exited unexpectedly" in text:
-        return TaskOutOfResources("a Python worker of Spark died, on every attempt of its task",
-                         "most often the machine was out of memory: fewer tasks at a time, as with --master local[1], "
-                         "need less")
+        return TaskOutOfResources("a Python worker of Spark died, on every attempt of its task", _MORE_MEMORY)
+    if lost := _LOST_EXECUTOR.search(text):
+        return TaskOutOfResources(f"an executor of Spark was lost on every attempt of a task: {lost[1]}", _MORE_MEMORY)
     reason = re.search(r"Job aborted due to stage failure: (.*)", text)
+    if reason and _LOST_SHUFFLE.search(text):
+        return TaskOutOfResources(f"executors of Spark were lost with shuffled changes: {reason[1]}", _KEEP_SHUFFLE)
     return TaskFailed(f"the Spark job failed: {reason[1] if reason else text}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from applier.engine import left_out
 from applier.engine.spark import java, settings, spark_private
-from applier.engine.spark.settings import TASK_ATTEMPTS, Conf
+from applier.engine.spark.settings import TASK_ATTEMPTS, Conf, is_local
 from applier.errors import ApplierError, NotInstalled, UsageError
 
 if TYPE_CHECKING:
@@ -187,11 +187,6 @@ def warm_up(spark: "SparkSession") -> None:
         return
     if _gateway is not None:
         _gateway.mark_archive_usable()
-
-
-def is_local(master: str | None) -> bool:
-    """True if the executors run in the driver's own process."""
-    return master is None or master == "local" or master.startswith("local[")
 
 
 def _is_connect(master: str | None) -> TypeGuard[str]:

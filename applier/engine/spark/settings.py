@@ -48,6 +48,11 @@ _OF_LAUNCH = ("spark.driver.", "spark.jars")
 _PYTHON = "PYSPARK_PYTHON"
 
 
+def is_local(master: str | None) -> bool:
+    """True if the executors run in the driver's own process."""
+    return master is None or master == "local" or master.startswith("local[")
+
+
 def of_context(*, local: bool, named: bool, py_files: str = "") -> dict[str, str]:
     """Return our settings of a context. local: its executors run in the driver's own process. named: the user has named
     its master, and may look at its UI. py_files: what spark-submit sends to executors, as spark.submit.pyFiles."""

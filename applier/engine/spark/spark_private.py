@@ -122,6 +122,12 @@ def master_of_context() -> str | None:
     return master
 
 
+def has_executors(session: Any) -> bool:
+    """Return whether a cluster's session of this process has executors."""
+    managers: int = session.sparkContext._jsc.sc().getExecutorMemoryStatus().size()
+    return managers > 1  # the driver has a block manager, too
+
+
 def connect(conf: Iterable[tuple[str, str]]) -> None:
     """Connect pyspark to the JVM that is offered, or have it start one with these settings. Afterwards a SparkConf has
     the configuration that the JVM was started with."""

@@ -37,4 +37,5 @@ def run(options: Locations, progress: Progress, name: str, function: Callable[[I
 
     with running.explain_spark_errors():
         spark = session.wait_for(session.start_in_background(options.master, options.conf), progress.note)
-        return map_tasks(spark, function, items, name=name, on_progress=on_progress)
+        return map_tasks(spark, function, items, name=name,
+                         on_progress=running.noting_no_executors(spark, on_progress, progress.note))

@@ -70,6 +70,12 @@ def test_which_context_there_is():
     assert "self.master" in inspect.getsource(SparkContext), "a SparkContext has no master"
 
 
+def test_executors_are_counted():
+    """The map has the driver and its executors."""
+    of_context = jar("spark-core").read("org/apache/spark/SparkContext.class")
+    assert b"getExecutorMemoryStatus" in of_context, "SparkContext.getExecutorMemoryStatus is gone"
+
+
 def test_pyspark_is_connected_to_a_jvm_before_there_is_a_context():
     from pyspark import SparkContext
 
