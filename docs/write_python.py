@@ -38,11 +38,12 @@ _ARGUMENT = re.compile(r"^(\w+(?:,\s\w+)*): ", re.MULTILINE)
 _NAME = re.compile(r"\w+")
 _FIRST = ("archive", "Archived", "replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes",
           "TableChanges", "follow", "Batch", "history", "History", "undo", "Undone", "UndoneTable", "Conflict",
-          "versions", "LakeVersion", "expire", "Expired", "fsck", "CheckedLake", "publish", "published", "Published",
-          "PublishedTable", "PublishedAsOf", "TableAsOf", "sync", "Round", "Ending",
+          "versions", "LakeVersion", "expire", "Expired", "compact", "Compacted", "fsck", "CheckedLake",
+          "publish", "published", "Published", "PublishedTable", "PublishedAsOf", "TableAsOf",
+          "sync", "Round", "Ending",
           "rewrite", "Rewritten", "RewrittenFile", "Proof", "diff", "Diff", "TableDiff", "export", "import_dump",
           "verify_sql", "verify", "ServerComparison",
-          "compare", "Comparison", "Standing", "summary", "Summary", "doctor", "locate", "explain",
+          "query", "compare", "Comparison", "Standing", "summary", "Summary", "doctor", "locate", "explain",
           "binlog.Writer")
 _MADE = ("Snapshot", "binlog.Writer")
 """Classes of which people make objects."""
@@ -80,6 +81,7 @@ def page() -> str:
     errors = [name for name in applier.__all__ if isinstance(getattr(applier, name), type)
               and issubclass(getattr(applier, name), applier.ApplierError)]
     rest = [name for name in applier.__all__ if name not in _FIRST and name not in errors]
+    assert not (missing := [name for name in rest if inspect.isfunction(getattr(applier, name))]), missing
     parts.append(_list("Types of arguments", _aliases()))
     parts.append(_list("Values", ((name, _text(getattr(applier, name), 1)) for name in rest)))
     parts.append(_list("Errors", ((name, _text(getattr(applier, name), 1)) for name in errors)))

@@ -2,7 +2,7 @@
 
 Where an UPDATE changes parts of a document, MySQL logs diffs of it (WL#2955), and a replica applies these to its own
 document. Here documents are the text that MySQL prints, and stay text: only the containers that a diff's path leads
-through are read, all else is copied as it stands. wire.apply does the same in plain Python.
+through are read, all else is copied as it stands.
 """
 
 from dataclasses import dataclass

@@ -23,6 +23,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.lowering import BaseLower
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime.nrt import rtsys
+from numba.np.numpy_support import as_dtype as as_dtype
 
 from keysearch import caches
 

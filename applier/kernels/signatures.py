@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import from_dtype, types
-from numba.np.numpy_support import as_dtype
 
-from keysearch.numba_private import is_compiled
+from keysearch.numba_private import as_dtype, is_compiled
 
 TABLE = Path(__file__).with_suffix(".txt")
 _LINE = re.compile(r"([\w.]+)\.(\w+)\((.*)\)")

@@ -44,8 +44,10 @@ DOORS = (
     "numba.core.registry.CPUDispatcher.compile",
     "numba.core.registry.cpu_target._toplevel_target_context",
     "numba.core.runtime.rtsys.initialize",
+    "numba.np.numpy_support.as_dtype",
 )
-_PRIVATE = re.compile(r"numba\.core|numba\.config|\._cache\b|_cache_file|\._load_index|\._index_key|\.targetctx")
+_PRIVATE = re.compile(r"numba\.core|numba\.np\b|numba\.config|\._cache\b|_cache_file|\._load_index|\._index_key|"
+                      r"\.targetctx")
 
 
 @pytest.mark.parametrize("door", DOORS)
