@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -190,10 +191,16 @@ applier.export("out", "dump", master="local[2]", conf={"spark.ui.port": "0"})
 url = f"{session.start('local[2]', conf=(('spark.ui.port', '0'),)).sparkContext.uiWebUrl}/api/v1/applications"
 get = lambda url: json.load(urllib.request.urlopen(url))
 [application] = get(url)
-print(json.dumps([application["name"], [job["description"] for job in get(f"{url}/{application['id']}/jobs")]]))
+applier.replay("logs", "out2", master="local[2]", route="shuffle", conf={"spark.ui.port": "0"})
+of_ours = f"{url}/{application['id']}"
+print(json.dumps([application["name"], [job["description"] for job in get(f"{of_ours}/jobs")],
+                  [query["planDescription"] for query in get(f"{of_ours}/sql?length=100")]]))
 """, tmp_path)
     assert run.returncode == 0, run.stderr
-    name, jobs = json.loads(run.stdout)
+    name, jobs, plans = json.loads(run.stdout)
     assert name == "applier"
-    assert [job for job in reversed(jobs) if job != "start Python workers"] == [
-        "outline 1 file", "apply 1 unit of shop.item", "export 1 file"]
+    assert [re.sub(r"[\d,]+ bytes", "N bytes", job) for job in reversed(jobs) if job != "start Python workers"] == [
+        "outline 1 file of N bytes", "apply 1 unit of shop.item (walk, N bytes of log)", "export 1 file",
+        "outline 1 file of N bytes", "apply 1 unit of shop.item (shuffle, N bytes of log)"]
+    for function in ("outline_all", "walk_log", "export_file", "split_log", "apply_changes"):
+        assert any(f"{function}(" in plan for plan in plans), function
