@@ -165,7 +165,7 @@ import json, os
 from applier.engine.spark import session, stages
 python = os.environ.get("PYSPARK_PYTHON")
 spark = session.start("local[2]", conf=(("spark.task.maxFailures", "3"), ("spark.sql.codegen.wholeStage", "true")))
-names = ["locality.wait", "task.maxFailures", "driver.maxResultSize", "ui.enabled"]
+names = ["locality.wait", "task.maxFailures", "driver.maxResultSize", "ui.enabled", "ui.showConsoleProgress"]
 print(json.dumps([[spark.sparkContext.getConf().get(f"spark.{name}") for name in names],
                   [spark.conf.get(f"spark.sql.{name}") for name in (
                       "execution.arrow.maxRecordsPerBatch", "codegen.wholeStage", "adaptive.enabled")],
@@ -173,7 +173,7 @@ print(json.dumps([[spark.sparkContext.getConf().get(f"spark.{name}") for name in
                   [spark.builder.getOrCreate().conf.get("spark.sql.adaptive.enabled")]]))
 """, tmp_path, SPARK_CONF_DIR=str(tmp_path / "conf"))
     assert json.loads(run.stdout.splitlines()[-1]) == [
-        ["7s", "3", "0", "false"], ["55", "true", "false"], [1], True, ["true"]], run.stderr
+        ["7s", "3", "0", "false", "false"], ["55", "true", "false"], [1], True, ["true"]], run.stderr
 
 
 def test_the_ui_has_our_words(tmp_path):
