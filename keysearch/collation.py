@@ -9,6 +9,7 @@ All collations of MySQL 9.7 and MariaDB 10.11 are known, and those of UCA 14 tha
 (keysearch.collation_tables has the recorded data).
 """
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
@@ -36,9 +37,14 @@ _0900_ON_MARIADB = {
 """MariaDB has MySQL's names utf8mb4_…0900_… since 11.4, as aliases of collations of UCA 14 for these languages."""
 _UNORDERED = ("latin2_czech_cs", "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis")
 """Prefixes of the tables that only say which characters are equal."""
-_LIKE_ASCII = ("_chinese_ci", "_chinese_nopad_ci", "_japanese_ci", "_japanese_nopad_ci", "_korean_ci",
-               "_korean_nopad_ci", "_korean_mysql_ci")
-"""Endings of those in which most of ASCII, up to Z and small letters as capital ones, sorts by its codes."""
+_ASCII_IN_ORDER = frozenset(_UNORDERED)
+"""Their character sets, which sort ASCII by its letters in one case, but for a few signs."""
+_ORDERED_OTHERWISE = re.compile(r"(latin2|cp1250)_czech_cs|latin2_hungarian_ci|latin7_\w+_c[is]|tis620_thai_\w*ci")
+"""Collations in which other characters than control characters sort before the space."""
+_NO_CHARACTERS = "[\\x{f700}-\\x{f7ff}]"
+"""What stands for a byte that is no character of its set."""
+_ENDS_OF_LINES = "[\\x{85}\\x{2028}\\x{2029}]"
+"""Characters beyond ASCII that may sort before the space."""
 _WRAPPING = "ja_"
 """The prefix of tables whose levels behind the first wrap: a server weighs an iteration or length mark by the character
 before it, and when such a level begins, that is still the string's last one."""
@@ -115,20 +121,28 @@ def equality_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Ar
 
 def order_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array | pa.ChunkedArray | None:
     """A column that sorts as the collation sorts strings, with their NULLs; equal strings have equal values. None if
-    that is unknown: of several levels where there are control characters, which sort before the spaces that pad, and of
-    East Asian sets where there are others than letters of ASCII and characters below them."""
+    that is unknown: of several levels where there are control characters, which sort before the spaces that pad; of
+    East Asian collations and binary ones, but for ASCII; of bytes that are no characters."""
+    rules, (charset, _, kind) = _rules(collation), collation.lower().partition("_")
+    if rules is None or _ORDERED_OTHERWISE.fullmatch(collation.lower()):
+        return None
+    is_ascii = pc.all(pc.string_is_ascii(column)).as_py() is not False
     if not is_ordered(collation):
-        is_plain = pc.all(pc.match_substring_regex(column, "^[ -Za-z]*$")).as_py() is not False
-        return pc.ascii_upper(pc.utf8_rtrim(column, " ")) if is_plain and collation.endswith(_LIKE_ASCII) else None
-    keys, rules = equality_column(column, collation), _rules(collation)
-    if rules is None or not rules.pads or not pc.any(pc.match_substring_regex(column, "[\\x00-\\x1f]")).as_py():
+        if not is_ascii or charset not in _ASCII_IN_ORDER or _any(column, r"[\[\]`~]"):
+            return None
+        return order_column(column, f"ascii_general_{'' if rules.pads else 'nopad_'}ci")
+    has_code_order = charset in _UNICODE[:3] or (charset == "latin1" and not _any(column, "[^\\x00-\\x{ff}]"))
+    if not is_ascii and ((kind.endswith("bin") and not has_code_order) or (
+            charset not in _UNICODE and _any(column, _NO_CHARACTERS)) or (rules.pads and _any(column, _ENDS_OF_LINES))):
+        return None
+    keys = equality_column(column, collation)
+    if not rules.pads or not _any(column, "[\\x00-\\x1f]"):
         return keys
     if len(rules.tables) > 1 or rules.tables == _THAI:
         return None
     spaces = " "
     while pc.any(pc.match_substring(column, spaces)).as_py():
         spaces += spaces
-    charset, _, kind = collation.lower().partition("_")
     padded = pc.binary_join_element_wise(pc.utf8_rtrim(column, " "), spaces, "")
     padded = _as_array(equality_column(padded, f"{charset}_nopad_{kind}"))
     coded = _as_array(keys).dictionary_encode().indices
@@ -136,6 +150,10 @@ def order_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array
     ranks = np.empty(len(firsts), np.int64)
     ranks[np.asarray(pc.sort_indices(padded.take(firsts)))] = np.arange(len(firsts))
     return pa.array(ranks).take(coded)
+
+
+def _any(column: pa.Array | pa.ChunkedArray, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())
 
 
 def _as_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -85,6 +85,7 @@ def fsck(
     lake: PathLike,
     *,
     iceberg: str | None = None,
+    remove_orphans: bool = False,
     quick: bool = False,
     progress: Watcher | None = None,
 ) -> CheckedLake:
@@ -98,4 +99,4 @@ def fsck(
 
     Raises SnapshotError if there is no lake. Damage is reported in the result, not raised.
     """
-    return check(path(lake), iceberg, quick=quick, progress=watcher(progress))
+    return check(path(lake), iceberg, remove_orphans=remove_orphans, quick=quick, progress=watcher(progress))

@@ -15,6 +15,7 @@ from applier.binlog.events.gtid import GtidSet
 from applier.io.encryption.keys import Keys
 from applier.io.ending import Ending
 from applier.jobs.lake.expiring import checked_keep
+from applier.jobs.publish.job import checked_age
 from applier.jobs.sync.job import SyncOptions
 from applier.jobs.sync.job import sync as follow
 from applier.jobs.sync.round import Round
@@ -32,6 +33,8 @@ def sync(
     delta: PathLike | None = None,
     change_data: bool = False,
     warehouse: PathLike | None = None,
+    tag: str | None = None,
+    expire: timedelta | str | None = None,
     keep: int | timedelta | str | None = None,
     until_now: bool = False,
     metrics: Paths = (),
@@ -86,6 +89,7 @@ def sync(
 
 def sync_options(given: Mapping[str, Any]) -> SyncOptions:
     """Return what to follow, from the verb's arguments. Raises UsageError."""
-    keep = given["keep"]
+    keep, expire = given["keep"], given["expire"]
     return options_of(SyncOptions, SYNC, given, keep=None if keep is None else checked_keep(keep),
+                      expire=None if expire is None else checked_age(expire),
                       replay=options_of(ReplayOptions, SYNC, given, engine="local", metrics=()))

@@ -106,10 +106,12 @@ class BeginsEmpty:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FromBase:
     """Rows come from `files` of the snapshot at a path or URI: those with rows in the unit's range. The first and the
-    last one may have rows of other units, too."""
+    last one may have rows of other units, too. `in_order`: without a key and partitions, rows are in the order of
+    insertion."""
 
     uri: str
     files: tuple[FileEntry, ...]
+    in_order: bool = True
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -233,7 +235,8 @@ class UnitSpec:
     `witness`: how differences between before-images and rows are handled (witnessed). `may_merge`: its files may stay,
     with changes written beside them (applier.apply.output.merged_unit). `time_zone`: the zone in which generated
     columns that images omit are computed. `may_divide`: its range may be divided further; `is_part`: it is the result
-    of that (applier.apply.routes.parts), and its rows are always written.
+    of that (applier.apply.routes.parts), and its rows are always written. `in_order`: partitions were not changed, so
+    the rows of each are in the order of insertion.
     """
 
     number: int
@@ -251,6 +254,7 @@ class UnitSpec:
     may_merge: bool = False
     may_divide: bool = False
     is_part: bool = False
+    in_order: bool = True
 
     @cached_property
     def merges(self) -> bool:

@@ -27,7 +27,8 @@ class UnitResult:
     deleted without a record in the log; `next_number` where AUTO_INCREMENT continues in a column that the log does not
     have, 0 if there is none; `zero_dates_in_files` the numbers of invalid dates in files, by path and column; `merged`
     the changes beside the base's files, which stay (`files` is None then); `witnessed` the comparison of before-images
-    with rows; `partial_updates`, `documents` and `bytes_saved` the counts of binlog.rows.partial_updates."""
+    with rows; `partial_updates`, `documents` and `bytes_saved` the counts of binlog.rows.partial_updates.
+    `in_order`: the rows of a table without a key are in the order of insertion."""
 
     number: int
     inserted: int
@@ -47,6 +48,7 @@ class UnitResult:
     documents: int = 0
     bytes_saved: int = 0
     merged: MergedChanges | None = None
+    in_order: bool = True
 
     @property
     def written(self) -> tuple[FileEntry, ...]:

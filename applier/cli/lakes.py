@@ -57,7 +57,7 @@ def expire(*, lake: str, keep: str, dry_run: bool, json: bool) -> None:
 
 
 @verb(FSCK)
-def fsck(*, lake: str, iceberg: str | None, quick: bool, json: bool) -> None:
+def fsck(*, lake: str, iceberg: str | None, remove_orphans: bool, quick: bool, json: bool) -> None:
     """Check a lake: whether all files that its versions name exist and are unchanged.
 
     Prints a line for each problem, and exits with 1 if there is one. Strays, which no version names, are not
@@ -65,13 +65,14 @@ def fsck(*, lake: str, iceberg: str | None, quick: bool, json: bool) -> None:
 
         applier fsck /lake/shop
         applier fsck /lake/shop --iceberg sqlite:////lake/catalog.db
+                     --remove-orphans
     """
     from applier.cli.output import lakes as output
     from applier.cli.terminal import progress
     from applier.jobs.publish.job import fsck as check
 
     with progress() as watcher:
-        found = check(lake, iceberg, quick=quick, progress=watcher)
+        found = check(lake, iceberg, remove_orphans=remove_orphans, quick=quick, progress=watcher)
     output.CHECKED.print(json, found)
     if found.damaged:
         raise typer.Exit(1)

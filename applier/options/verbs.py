@@ -234,7 +234,8 @@ SYNC = Verb(
     "sync", LAKES, "follow a growing archive", reading.BINLOGS, making.LAKE_TO_FOLLOW, running.EVERY,
     making.ICEBERG.of("Publish each version in this Iceberg catalog, as `publish` does."),
     making.DELTA.of("Publish each version as Delta tables below this directory."), making.CHANGE_DATA,
-    making.WAREHOUSE, making.KEEP_VERSIONS.of(default=None).plus("By default all are kept."),
+    making.WAREHOUSE, making.TAG.plus("Each version moves it."), making.EXPIRE_SNAPSHOTS,
+    making.KEEP_VERSIONS.of(default=None).plus("By default all are kept."),
     choosing.UNTIL_NOW.of("End after one round, as for cron: with 0 if the whole archive is in the lake and "
                           "published."),
     making.METRICS.of("Write the figures to this file after each check of the archive: as JSON, or, if the name ends "
@@ -256,7 +257,7 @@ FSCK = Verb(
     "fsck", LAKES, "check all files", reading.LAKE_TO_READ,
     making.ICEBERG.of("Also check the tables that were published in this Iceberg catalog, and find orphan files.",
                       default=None),
-    running.QUICK, making.JSON, running.PROGRESS)
+    running.REMOVE_ORPHANS, running.QUICK, making.JSON, running.PROGRESS)
 
 COMMANDS = (REPLAY, IMPORT, ARCHIVE, DOCTOR, COMPARE, REWRITE, SUMMARY, SHOW, LOCATE, INDEX, EXPLAIN, CHANGES, HISTORY,
             UNDO, STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, COMPACT, EXPIRE, FSCK)

@@ -183,16 +183,17 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
                 search=search or (NotSearched() if key is None else KeyRange(key, low, high)), origin=origin,
                 needs=needs, target=target, type_conversions=allowed, same_columns=not chain[0].version.given,
                 idempotent=idempotent, witness=witness, time_zone=version.time_zone,
-                may_divide=not item.single_unit_reason,
+                may_divide=not item.single_unit_reason, in_order=not version.unordered,
                 may_merge=may_merge and target is not None and target.merges and isinstance(origin, FromBase)))
     return number + len(ranges)
 
 
 def _begins(base: Snapshot | None, files: tuple[FileEntry, ...], item: PlannedVersion) -> RowOrigin:
     """The source of the rows of a version that begins with these files of the base."""
-    if base is not None and files:
-        return FromBase(uri=absolute(base.root), files=files)
-    return BeginsEmpty(is_new=not item.version.is_older_than_log)
+    if base is None or not files:
+        return BeginsEmpty(is_new=not item.version.is_older_than_log)
+    entry = base.table(*item.version.in_base) if item.version.in_base is not None else None
+    return FromBase(uri=absolute(base.root), files=files, in_order=entry is None or not entry.unordered)
 
 
 def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: Snapshot | None,

@@ -108,6 +108,13 @@ class Partitioning:
         if self.partitions:
             checked_number(len(self.partitions))
 
+    def stays_in(self, other: Partitioning | None) -> bool:
+        """True if the other one has all rows in the same partitions: it may have more of them, for other values."""
+        if other is None or self.method == SYSTEM_TIME:
+            return self.method == SYSTEM_TIME
+        return self == other or (self.method in BY_VALUES and replace(
+            other, partitions=other.partitions[:len(self.partitions)]) == self)
+
     def sql(self) -> str:
         """The clause as in CREATE TABLE."""
         if self.other:

@@ -25,7 +25,8 @@ class TableEntry:
     the files that readers see; `history`, of a system-versioned table, are the files with all its rows, past ones
     included, and all columns. Either may be in a shard, which is read on demand. In a lake that merges on read,
     `row_files` and `positions` are merged with the files (file_entries.Layer), and `folder` is the folder of all files
-    of the table."""
+    of the table. `unordered`: a table without a key and partitions has its rows in another order than the server, since
+    its partitions were changed."""
 
     database: str
     name: str
@@ -38,6 +39,7 @@ class TableEntry:
     row_files: tuple[FileEntry, ...] = ()
     positions: tuple[FileEntry, ...] = ()
     folder: str | None = None
+    unordered: bool = False
 
     @property
     def full_name(self) -> str:
@@ -81,7 +83,8 @@ class TableEntry:
         entry = {"database": self.database, "name": self.name, "definition": self.definition.to_json(), "key": self.key,
                  "key_kind": self.key_kind, "key_rules": self.key_rules, "files": _files_to_json(self.files)}
         more = {"history": _files_to_json(self.history) if self.history else (), "folder": self.folder,
-                "row_files": _files_to_json(self.row_files), "positions": _files_to_json(self.positions)}
+                "row_files": _files_to_json(self.row_files), "positions": _files_to_json(self.positions),
+                "unordered": self.unordered}
         return entry | {name: value for name, value in more.items() if value}
 
 
@@ -100,6 +103,7 @@ class TableDocument:
     row_files: tuple[FileEntry, ...] = ()
     positions: tuple[FileEntry, ...] = ()
     folder: FilePath | None = None
+    unordered: bool = False
 
     @property
     def merges(self) -> bool:
@@ -129,7 +133,7 @@ class TableDocument:
         """Return the table; its manifest was loaded from a path or URI."""
         entry = TableEntry(self.database, self.name, self.definition, self.key, self.key_kind, (), self.key_rules,
                            self._listed(uri, self.history, partial(self._wrong_files, of_history=True), None),
-                           self.row_files, self.positions, self.folder)
+                           self.row_files, self.positions, self.folder, self.unordered)
         return replace(entry, files=self._listed(uri, self.files, self._wrong_shard, entry.layer))
 
     def _listed(self, uri: str, files: tuple[FileEntry, ...] | Shard, wrong: Callable[[FileColumns], str],

@@ -8,7 +8,6 @@ up. Source: MySQL manual, "Functions and Operators"; judged by both servers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from typing import TypeAlias
@@ -22,6 +21,7 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
+from applier.sql.casting.byte_strings import bit_bytes
 from applier.sql.casting.texts import WIDE, in_charset
 from applier.sql.functions import (
     arithmetic,
@@ -37,7 +37,7 @@ from applier.sql.functions import (
     texts,
 )
 from applier.sql.functions.casts import cast
-from applier.sql.functions.dates import calendars, clocks, times
+from applier.sql.functions.dates import calendars, clocks, forms, times
 from applier.sql.functions.json_documents import loose_documents
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
@@ -56,7 +56,6 @@ from applier.sql.values import (
     converted,
     numbers,
     text_type,
-    truth,
 )
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
@@ -65,13 +64,17 @@ Columns: TypeAlias = Callable[[str], Typed]
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS
               | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS
-              | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | letter_cases.FUNCTIONS
+              | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | forms.FUNCTIONS
+              | letter_cases.FUNCTIONS
               | loose_documents.FUNCTIONS)
 _OF_STRINGS = frozenset({
     "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
     "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",
     "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"})
 """Functions of strings that have one collation, or are bytes, together."""
+_OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
+                       "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
+"""Functions of strings for which a BIT is its bytes."""
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
 """Functions whose text is not in the character set of literals, as text made of numbers is."""
 _OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRACT", "ADDTIME", "SUBTIME", "TIMEDIFF",
@@ -192,18 +195,17 @@ class Evaluator:
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
         as_value = self._instant if call.name == "TIMESTAMPADD" else self.value
-        try:
-            arguments = [as_value(argument) for argument in call.arguments]
-        except NotComputable:
-            if call.name in conditions.DECIDED_BY and self._is_decided(call):
-                return truth(pa.array([conditions.DECIDED_BY[call.name]]), constant=True)
-            raise
+        arguments = self._operands(call) if call.name in conditions.DECIDED_BY else \
+            [as_value(argument) for argument in call.arguments]
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
+        if call.name in _OF_BYTES:
+            arguments = [Value(bit_bytes(value.values, value.type), BYTES, value.constant)
+                         if value.type.base == "bit" else value for value in arguments]
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:
-            arguments = [_as_format(argument) for argument in arguments]
+            arguments = [_as_format(argument, call.name) for argument in arguments]
         made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
         if made.type == TEXT and self._session.literals in WIDE and call.name not in _IN_OWN_CHARSET:
             made = replace(made, type=text_type(self._session.literals, None))
@@ -215,16 +217,26 @@ class Evaluator:
             arguments[1].constant
         if is_told or made.is_text or made.type.base in _WITHOUT_DIGITS or all(map(_shows, arguments)):
             return made
-        return replace(made, shows=False)
+        is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
+                                                      for value in arguments)
+        return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
 
-    def _is_decided(self, call: Call) -> bool:
-        """True if an operand of AND or OR decides for all rows, whatever another one is."""
-        decided = False
-        for argument in call.arguments:
-            with suppress(NotComputable):
-                truths = as_truth(self.value(argument), self._session)
-                decided |= pc.all(pc.equal(truths, conditions.DECIDED_BY[call.name]), skip_nulls=False).as_py() is True
-        return decided
+    def _operands(self, call: Call) -> list[Value]:
+        """The operands of AND or OR; only the one that decides for all rows, if another one is unknown."""
+        operands, unknown = list[Value](), None
+        for argument in call.arguments:  # each once, however deep they are
+            try:
+                operands.append(self.value(argument))
+            except NotComputable as error:
+                unknown = unknown or error
+        if unknown is None:
+            return operands
+        decisive = conditions.DECIDED_BY[call.name]
+        for operand in operands:
+            truths = pc.equal(as_truth(operand, self._session), decisive)
+            if pc.all(truths, skip_nulls=False).as_py():
+                return [operand, operand]
+        raise unknown
 
     def _instant(self, node: Node) -> Value:
         """A value to which an interval is added. In MySQL a DATE among text that is chosen has a time of day then."""
@@ -267,10 +279,12 @@ def _as_instants(call: Call, arguments: list[Value], session: Session) -> list[V
         for node, value in zip(call.arguments, arguments, strict=True)]
 
 
-def _as_format(value: Value) -> Value:
-    """A literal of a session whose character set is binary as text, where it is a date or names a format."""
-    if value.constant and value.is_loose and value.digits is False and value.type.base in BINARY:
-        return replace(value, values=value.values.cast(pa.string()), type=TEXT, is_loose=False)
+def _as_format(value: Value, name: str) -> Value:
+    """A literal of a session whose character set is binary as text, where it is a date or names a format; for
+    STR_TO_DATE, all bytes."""
+    if value.type.base in BINARY and (
+            name == "STR_TO_DATE" or (value.digits is False and value.constant and value.is_loose)):
+        return replace(value, values=value.values.cast(pa.string()), type=TEXT, digits=False, is_loose=False)
     return value
 
 
@@ -321,5 +335,7 @@ def _bytes(literal: Literal, session: Session) -> Value:
 _LITERALS: dict[str, Callable[[Literal, Session], Value]] = {
     "number": lambda literal, _: number(literal.text), "string": _string, "bytes": _bytes,
     "null": lambda *_: Value(pa.nulls(1), NULL, constant=True),
-    "bool": lambda literal, _: Value(pa.array([Decimal(literal.text)], pa.decimal128(38, 0)), BOOL, constant=True),
+    "bool": lambda literal, session: Value(
+        pa.array([Decimal(literal.text)], pa.decimal128(38, 0)),
+        BOOL if session.flavour == "mysql" else replace(BOOL), constant=True),
 }

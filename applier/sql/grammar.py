@@ -326,6 +326,8 @@ class Reader(TokenReader):
             return self._trim(name)
         if name == "CHAR":
             return self._characters()
+        if name == "JSON_VALUE":
+            return self._json_value()
         name = _SYNONYMS.get(name, name)
         arguments = self._arguments(*("FROM", "FOR") if name in ("SUBSTRING", "SUBSTR_ORACLE") else ())
         if name == "NVL2" and len(arguments) == 3:
@@ -352,6 +354,20 @@ class Reader(TokenReader):
         text = self.expression(0)
         self._expect(")")
         return Call(name, (text,) if removed is None else (text, removed), where)
+
+    def _json_value(self) -> Node:
+        """JSON_VALUE with the type that it returns."""
+        self._expect("(")
+        document = self.expression(0)
+        self._expect(",")
+        path = self.expression(0)
+        start = self.token.start
+        if self._take("RETURNING"):
+            start = self.token.start
+            self._take("SIGNED", "UNSIGNED")
+        word = self._sql[start:self.token.start].strip().upper()
+        self._expect(")")
+        return Call("JSON_VALUE", (document, path), word)
 
     def _characters(self) -> Node:
         self._expect("(")

@@ -9,7 +9,7 @@ MariaDB does not know, so x and two digits. (Seen on MySQL 9.7 and MariaDB 10.5,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from applier.errors import SchemaError
@@ -149,7 +149,7 @@ def _read_again(data: bytes) -> str:
         return written  # MariaDB cannot open such a table
 
 
-def _literals(tokens: list[Token]) -> Iterator[Token]:
+def _literals(tokens: Iterable[Token]) -> Iterator[Token]:
     """The tokens, with string literals in a row as one."""
     last: Token | None = None
     for token in tokens:

@@ -145,8 +145,7 @@ def _decimal(value: Value, column_type: ColumnType, flavour: str) -> Decimal | s
 def _float(value: Value, column_type: ColumnType, flavour: str) -> float:
     """The exact number -0.0 has no sign; the string '-0' and the double -0e0 have one, but in
     MariaDB and in FLOAT(M,D)."""
-    number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else _number(value)
-    number = float(number + 0 if isinstance(number, Decimal) else number)
+    number = float(value if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else _number(value))
     if (column_type.unsigned and number < 0) or (column_type.base == "float" and abs(number) > _LARGEST_FLOAT):
         raise ValueError(f"{number} is out of the range of {column_type.column_type}")
     if column_type.scale is not None:

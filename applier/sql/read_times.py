@@ -232,7 +232,7 @@ def _time(one: str | Decimal, session: Session) -> tuple[int, bool]:
 
 
 def _exact(number: float) -> Decimal | None:
-    """A double with six digits behind the point, None for one that is no date and no time."""
+    """A double with six digits behind the point, None for one that is neither a date nor a time."""
     if not abs(number) < _LARGEST:
         return None
     return Decimal(number).quantize(Decimal("0.000001"), ROUND_HALF_UP)

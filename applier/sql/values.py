@@ -17,6 +17,7 @@ from applier.mysql.character_sets.exact_text import shown, with_placeholders, wr
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.values import decimals
+from applier.mysql.values.value_texts import exact_texts
 from applier.sql.casting.byte_strings import as_ascii, bytes_of_text
 from applier.sql.casting.texts import WIDE
 from applier.sql.casting.values import SHOWN, convert_values
@@ -43,7 +44,7 @@ class Value:
     shown with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE;
     `is_loose`: it is bytes of a literal or made by a function, which are text beside a column's text. `shown`: the text
     that a column has of each value, where `type` does not tell how many digits that has; functions have it if
-    `in_text`."""
+    `in_text`. `text_scale`: the decimals with which functions show a number, where `shows` does not hold."""
 
     values: pa.Array
     type: ColumnType
@@ -55,6 +56,7 @@ class Value:
     is_loose: bool = False
     shown: pa.Array | None = None
     in_text: bool = False
+    text_scale: int | None = None
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -156,6 +158,8 @@ def as_text(value: Value, session: Session, charset: str | None = TEXT.charset) 
         return value.values
     if is_choice_of_digits(value) and value.in_text:
         return pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
+    if not value.shows and value.text_scale is not None:
+        return exact_texts(decimals.rounded(value.values, value.text_scale))
     if value.type.base == "bit" or value.type.base in types.BINARY or not (value.shows or is_choice_of_digits(value)):
         raise NotComputable(f"{value.type.base.upper()} as text")
     return convert_values(value.values, value.type, TEXT, session)

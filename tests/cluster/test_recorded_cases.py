@@ -113,7 +113,7 @@ def test_compressed_logs(name, engine, route, tmp_path):
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
-@pytest.mark.by_turns("route", one_in=2)
+@pytest.mark.by_turns("route", one_in=3)
 @both_routes
 @pytest.mark.parametrize("name", DDL)
 def test_rows_over_ddl(name, route, tmp_path):

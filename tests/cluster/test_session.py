@@ -113,14 +113,10 @@ before = state()
 """
 
 
-def test_the_session_that_a_program_has_stays_as_it_is(tmp_path):
-    """Its settings, the environment, the active session, also while our tasks run."""
-    (tmp_path / "logs").mkdir()
-    with new_log(tmp_path / "logs") as log:
-        commit(log, insert([(n, n, "x") for n in range(100)]))
-    run = program(USERS + """
+WITH_USERS = USERS + """
 import applier
 from applier.engine.spark import session, stages
+from applier.errors import UsageError
 during = []
 spark = session.start()
 ours = [spark.conf.get(f"spark.sql.{name}") for name in ("adaptive.enabled", "shuffle.partitions")]
@@ -129,15 +125,6 @@ applier.replay("logs", "out", engine="spark")
 rows = applier.Snapshot("out").tables["shop.item"].rows
 print(json.dumps([before[-2:], state() == before, all(during), ours, session.start() is spark, rows,
                   users.range(5).count()]))
-""", tmp_path, PYSPARK_PYTHON=sys.executable)
-    assert run.returncode == 0, run.stderr
-    assert json.loads(run.stdout) == [[True, True], True, True, ["false", "400"], True, 100, 5]
-
-
-def test_a_running_context_takes_settings_of_queries_only(tmp_path):
-    run = program(USERS + """
-from applier.engine.spark import session
-from applier.errors import UsageError
 spark = session.start(conf=(("spark.sql.session.timeZone", "UTC"),))
 print(spark.conf.get("spark.sql.session.timeZone"), *map(session.master_in_use, (None, "local[9]", "sc://h")))
 for name, value in (("spark.executor.memory", "3g"), ("spark.sql.adaptive.enabled", "true")):
@@ -146,11 +133,31 @@ for name, value in (("spark.executor.memory", "3g"), ("spark.sql.adaptive.enable
     except UsageError as error:
         print(error.message)
 print(state() == before)
-""", tmp_path)
-    assert run.stdout.splitlines() == [
+"""
+
+
+@pytest.fixture(scope="module")
+def beside_the_users_session(tmp_path_factory):
+    """What a program prints that has a session of its own: one for both tests, as Java takes seconds to start."""
+    folder = tmp_path_factory.mktemp("users")
+    (folder / "logs").mkdir()
+    with new_log(folder / "logs") as log:
+        commit(log, insert([(n, n, "x") for n in range(100)]))
+    run = program(WITH_USERS, folder, PYSPARK_PYTHON=sys.executable)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines()
+
+
+def test_the_session_that_a_program_has_stays_as_it_is(beside_the_users_session):
+    """Its settings, the environment, the active session, also while our tasks run."""
+    assert json.loads(beside_the_users_session[0]) == [[True, True], True, True, ["false", "400"], True, 100, 5]
+
+
+def test_a_running_context_takes_settings_of_queries_only(beside_the_users_session):
+    assert beside_the_users_session[1:] == [
         "UTC local[2] local[2] sc://h",
         "Spark is running in this process already, and spark.executor.memory cannot be changed",
-        "spark.sql.adaptive.enabled must be false: results depend on it", "True"], run.stderr
+        "spark.sql.adaptive.enabled must be false: results depend on it", "True"]
 
 
 def test_the_users_configuration_wins_over_ours(tmp_path):

@@ -29,7 +29,7 @@ from tests.support.object_store import ENVIRONMENT
 from tests.support.packing import pack_archive
 from tests.support.small_logs import ITEM, commit, insert, new_log, update
 
-N_FILES = 60
+N_FILES = 40
 
 DRIVER = """
 import sys

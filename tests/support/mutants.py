@@ -2,13 +2,13 @@
 
     make mutants ARGS="300 --seed 1"        by the tests near the change, then by those of every day, then by all
 
-Each mutant is made in a copy of the checkout (`--jobs`: so many copies, each with one process of pytest, which stops at
-the first failure: two of them judge more mutants than one suite in two processes). It is killed by the first of three
-suites that fails: `near` (the tests that tests/near.tsv names for its file), `day` (what else `make test` runs), `all`
-(what else `make test-all` runs); `--until near` stops earlier. After `near` only test modules are run that call the
-changed function (build/calls, which `make mutants` measures once), the cheapest first: no other can notice. A test that
-fails without the mutant, too, kills none. Survivors are printed as differences, each with its number, by which `--only`
-runs it again.
+Each mutant is made in a copy of the checkout (`--jobs`: so many copies, each with one process that runs pytest in its
+forks, up to the first failure: two of them judge more mutants than one suite in two processes). It is killed by the
+first of three suites that fails: `near` (the tests that tests/near.tsv names for its file), `day` (what else
+`make test` runs), `all` (what else `make test-all` runs); `--until near` stops earlier. After `near` only test modules
+are run that call the changed function (build/calls, which `make mutants` measures once), the cheapest first: no other
+can notice. A test that fails without the mutant, too, kills none. Survivors are printed as differences, each with its
+number, by which `--only` runs it again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tests.support.near import CALLS, DAILY, tests_for
 from tests.support.watched.sitecustomize import PACKAGES
 
 SUITES = ("near", "day", "all")
-LONGEST = {"near": 240, "day": 3600, "all": 7200}
+LONGEST = {"near": 600, "day": 3600, "all": 7200}
 """Seconds after which a suite counts as failed: a loop does not end."""
 NO_TEST = ("--deselect=tests",)
 NO_TESTS = 5

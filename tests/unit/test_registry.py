@@ -29,8 +29,8 @@ JOBS = {
     "history": ((ChangesOptions, HistoryFilesOptions), {"table", "columns", "keys", "statements", "origins", "server",
                                                         "defaults_file"}),
     "undo": ((ChangesOptions, UndoOptions), {"until", "server", "defaults_file"}),
-    "sync": (ReplayOptions, {"every", "iceberg", "delta", "change_data", "warehouse", "keep", "until_now",
-                             "json_log", "ending"})}
+    "sync": (ReplayOptions, {"every", "iceberg", "delta", "change_data", "warehouse", "tag", "expire", "keep",
+                             "until_now", "json_log", "ending"})}
 """The options of jobs, and what verbs take that these have not: it is for the verb itself, or another value of it."""
 TOGETHER = {"tables": "filter", "ignore_tables": "filter", "keyring": "binlogs", "key_file": "binlogs",
             "key_file_secret": "binlogs"}

@@ -15,9 +15,10 @@ from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, RowOri
 from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.unit_memory import UnitMemory
 from applier.apply.tasks import PlanAgain, Refused
-from applier.columns.alter.scan_order import Arrivals
+from applier.columns.alter.scan_order import Arrivals, order_of_copies
 from applier.errors import ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
+from applier.schema.table_parts import KeyPart
 
 
 class UnitLink(ABC):
@@ -118,19 +119,23 @@ class UnitLink(ABC):
         only_inserted = not is_updated and not (index is not None and index.deleted)
         before = [source._arrivals for source in self.sources if source._arrivals is not None]
         counted = only_inserted and counts_on(self.spec.origin, before)
+        is_unchanged, sorted_by = only_inserted and not (index is not None and index.inserted), tuple[KeyPart, ...]()
+        if isinstance(self.spec.origin, Altered) and before and is_unchanged:
+            sorted_by = order_of_copies(self.spec.origin.conversion, before[0])
         partitioning = self.spec.definition.partitioning
-        in_order = partitioning is None or not is_updated  # which puts a row behind those of another partition
+        # an update may put a row behind those of another partition
+        in_order = self.spec.in_order and (partitioning is None or not is_updated)
         if self._began_empty:
             return Arrivals(in_order=in_order, only_inserted=only_inserted, counted=counted)
         match self.spec.origin:
-            case FromBase():
-                in_order = partitioning is None
+            case FromBase(in_order=kept):
+                in_order = in_order and kept and partitioning is None
             case Altered() as altered if (were := altered.conversion.old.partitioning) is not None:
                 keeps = altered.conversion.removed is not None  # those of a partition, or of all others
                 in_order = in_order and (keeps or were == partitioning)
         return Arrivals(in_order=in_order and all(rows.in_order for rows in before),
                         only_inserted=only_inserted and not isinstance(self.spec.origin, FromBase | Exchanged)
-                        and all(rows.only_inserted for rows in before), counted=counted)
+                        and all(rows.only_inserted for rows in before), counted=counted, sorted_by=sorted_by)
 
     @property
     def is_changed(self) -> bool:

@@ -76,12 +76,13 @@ def finish(unit: UnitApplier) -> UnitResult:
     """Write the remaining rows in key order, or, without a key, in the order of arrival; write nothing if the unit's
     range has no change. The result is invalid if there are `stops` afterwards."""
     unit.end()
-    written = Written(None)
+    written, in_order = Written(None), True
     with unit.timed(), unit.refusing():
         unit.compare_images()
         if (target := unit.spec.target) is None or unit.is_stopped:
             check(unit)
         elif unit.is_changed:
+            in_order = unit.spec.key is not None or unit.arrivals.in_order
             written = unit.write(target)
     chain = unit.links()
     conflicts = [part for link in chain for part in link.conflicts]
@@ -91,7 +92,7 @@ def finish(unit: UnitApplier) -> UnitResult:
                       pa.concat_tables(conflicts) if conflicts else None, dict(found),
                       sum(link.seconds for link in chain), written.history,
                       sum(link.by_foreign_keys for link in chain), unit.next_number, written.zero_dates,
-                      testimony(unit), partial_updates, documents, bytes_saved, unit.merged)
+                      testimony(unit), partial_updates, documents, bytes_saved, unit.merged, in_order)
 
 
 def _counts(last: UnitApplier) -> tuple[int, ...]:

@@ -61,10 +61,12 @@ EXPIRED = Result(_print_expired, lambda done, dry_run: asdict(done))
 
 def _print_checked(console: ResultConsole, found: CheckedLake) -> None:
     for line in (*found.damaged, *(f"{path}: a stray, which no version names" for path in found.strays),
-                 *(f"{path}: an orphan, which no table names" for path in found.orphans)):
+                 *(f"{path}: an orphan, which no table names" for path in found.orphans),
+                 *(f"{path}: an orphan, removed" for path in found.removed)):
         console.say(line)
     state = f"{counted(len(found.damaged), 'file')} damaged" if found.damaged else "nothing is wrong"
     orphans = f"; {counted(len(found.orphans), 'orphan')}, {found.orphan_bytes / 1e6:,.1f} MB" if found.orphans else ""
+    orphans += f"; {len(found.removed):,} removed, {found.removed_bytes / 1e6:,.1f} MB" if found.removed else ""
     console.say(f"{counted(found.versions, 'version')}, {counted(found.files, 'file')}, {found.bytes / 1e6:,.1f} MB: "
                 f"{state}; {counted(len(found.strays), 'stray')}, {found.stray_bytes / 1e6:,.1f} MB{orphans}")
 

@@ -98,9 +98,13 @@ def _print_publication(console: ResultConsole, published: Published) -> None:
     grid.print(console)
     how = "all tables at once" if published.together else "tables made, dropped or renamed first, then all rows at " \
         "once" if published.rows_together else "one table after the other"
+    console.say(f"{published.catalog} stands at {published.position}, {how}{_expired(published)}, "
+                f"{published.seconds:.1f} s")
+
+
+def _expired(published: Published) -> str:
     gone = sum(table.snapshots_expired for table in published.tables)
-    expired = f", {gone:,} snapshot{'s' * (gone != 1)} expired" if gone else ""
-    console.say(f"{published.catalog} stands at {published.position}, {how}{expired}, {published.seconds:.1f} s")
+    return f", {counted(gone, 'snapshot')} expired" if gone else ""
 
 
 PUBLICATION = Result(_print_publication)
@@ -113,7 +117,7 @@ def _print_round(console: ResultConsole, done: Round) -> None:
         return
     parts = [counted(done.changes, "change"), f"{counted(done.files_written, 'file')} written",
              f"{done.files_kept:,} kept"] if done.is_new else ["nothing new"]
-    parts += [f"published in {published.catalog}" for published in done.published]
+    parts += [f"published in {published.catalog}{_expired(published)}" for published in done.published]
     parts += [f"{counted(done.expired, 'version')} expired"] if done.expired else []
     parts += [f"{done.seconds:.1f} s"] + ([] if done.lag is None else [f"lag {done.lag:.1f} s"])
     for note in done.notes if chosen() >= Loudness.VERBOSE else ():

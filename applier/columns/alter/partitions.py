@@ -199,7 +199,10 @@ _HIGHEST = b"\xff"
 
 
 def _scalar(text: str, column: Column, definition: TableDefinition) -> pa.Scalar:
-    """A literal as a value of the column; MariaDB cuts text that is longer."""
+    """A literal as a value of the column. MariaDB cuts text that is longer, and its text has the bytes of UTF-8 in a
+    binary column, whatever the table's character set is."""
+    if definition.flavour == "mariadb":
+        definition = replace(definition, charset="utf8mb4")
     default = Default("null") if text == "NULL" else Default("expression", text)
     try:
         return default_scalar(replace(column, default=default, generated=None, expression=None), definition,

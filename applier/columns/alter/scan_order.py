@@ -8,6 +8,8 @@ manual, "Clustered and Secondary Indexes"; judged by MySQL 9.7 and MariaDB 10.11
 from __future__ import annotations
 
 import dataclasses
+import re
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +18,14 @@ import pyarrow.compute as pc
 from applier.columns.alter.partitions import partition_numbers, subpartition_numbers
 from applier.columns.table_key import table_key
 from applier.errors import NotComputable
-from applier.mysql.types import BINARY, CHARACTER, MEMBERS, NUMBERS, TEMPORAL
+from applier.mysql.names import folded
+from applier.mysql.types import BINARY, CHARACTER, DATES, MEMBERS, NUMBERS, TEMPORAL
 from applier.schema.definition import TableDefinition
+from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import clustered_key, is_innodb, key_collation
-from applier.schema.table_parts import Column
+from applier.schema.table_parts import Column, KeyPart
 from applier.sql.casting.members import member_numbers
-from keysearch.collation import is_ordered, order_column
+from keysearch.collation import order_column
 
 _SORTED_AS_KEPT = BINARY | NUMBERS | TEMPORAL | {"year"}
 """Types that a server sorts as Arrow sorts a snapshot's values."""
@@ -33,25 +37,28 @@ _APPENDING = ("MYISAM", "MEMORY", "HEAP")
 class Arrivals:
     """What is known about the insertion of a table's rows. in_order: a snapshot has those of each partition in that
     order, if no key sorts them. only_inserted: into an empty table, and none was updated or deleted. counted: none was,
-    since the table has an AUTO_INCREMENT column, whose counter is behind the highest number then."""
+    since the table has an AUTO_INCREMENT column, whose counter is behind the highest number then. sorted_by: the key by
+    which they lie in an engine that appends, as they were copied out of InnoDB, if none came or changed since."""
 
     in_order: bool = True
     only_inserted: bool = False
     counted: bool = False
+    sorted_by: tuple[KeyPart, ...] = ()
 
 
 def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) -> np.ndarray | None:
     """Numbers of the rows in the order in which the server reads them, int64[n]; None if they are already in it. Raises
     NotComputable if it is unknown."""
     if not is_innodb(definition):
+        if arrivals.sorted_by:
+            return _by_parts(arrivals.sorted_by, rows, definition, [])
         _check_appended(definition, arrivals)
         return None
-    key, sorts = clustered_key(definition), []
+    key = clustered_key(definition)
     columns: list[pa.Array | pa.ChunkedArray] = []
     if definition.partitioning is not None:
         divide = subpartition_numbers if definition.partitioning.subpartition_by else partition_numbers
         columns.append(pa.array(divide(rows, definition, definition.partitioning)))
-        sorts.append("ascending")
     if key is None:
         if (found := table_key(definition)) is not None:
             raise NotComputable(f"in the order of insertion, since key {found.choice.name} has no plain order")
@@ -59,7 +66,14 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
             raise NotComputable("in the order of partitions that are gone, or that updates moved them to")
         if not columns:
             return None
-    for part in () if key is None else key.parts:
+    return _by_parts(() if key is None else key.parts, rows, definition, columns)
+
+
+def _by_parts(parts: Sequence[KeyPart], rows: pa.Table, definition: TableDefinition,
+              columns: list[pa.Array | pa.ChunkedArray]) -> np.ndarray:
+    """Numbers of the rows in the order of these columns, ascending, and then of a key's parts."""
+    columns, sorts = [*columns], ["ascending"] * len(columns)
+    for part in parts:
         if part.column is None:
             raise NotComputable(f"by an expression, ({part.expression})")
         columns.append(_sortable(rows, definition.column(part.column), definition.flavour, part.length))
@@ -68,10 +82,30 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
     return np.asarray(pc.sort_indices(pa.table(columns, names), sort_keys=list(zip(names, sorts, strict=True))))
 
 
+def order_of_copies(conversion: RowConversion, before: Arrivals) -> tuple[KeyPart, ...]:
+    """The parts of the key by which rows lie that a statement copies into an engine that appends, or within one; none
+    if that is unknown."""
+    old, new = conversion.old, conversion.new
+    if not _appends(new) or conversion.ignores is not None or conversion.removed is not None or \
+            old.versioning is not None or re.search(r"\bORDER BY\b", conversion.words, re.IGNORECASE):
+        return ()
+    clustered = clustered_key(old) if is_innodb(old) and old.partitioning is None else None
+    parts = before.sorted_by if clustered is None else clustered.parts
+    after = {folded(was.name): column.name for was, column in conversion.kept
+             if (was.type, was.nullable, was.auto_increment) == (column.type, column.nullable, column.auto_increment)
+             and column.generated != "virtual" and column.type.base not in DATES}  # which a copy may set to zero
+    if any(folded(part.column or "") not in after for part in parts):
+        return ()
+    return tuple(dataclasses.replace(part, column=after[folded(part.column or "")]) for part in parts)
+
+
 def _check_appended(definition: TableDefinition, arrivals: Arrivals) -> None:
-    appended = (definition.engine or "").upper() in _APPENDING and definition.partitioning is None
-    if not (appended and arrivals.only_inserted and table_key(definition) is None):
+    if not (_appends(definition) and arrivals.only_inserted and table_key(definition) is None):
         raise NotComputable(f"where {definition.engine} had room for them")
+
+
+def _appends(definition: TableDefinition) -> bool:
+    return (definition.engine or "").upper() in _APPENDING and definition.partitioning is None
 
 
 def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) -> pa.Array | pa.ChunkedArray:
@@ -85,10 +119,8 @@ def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) 
     if base in CHARACTER:
         collation = key_collation(column, flavour)
         sortable = None if collation is None else order_column(values, collation)
-        if collation is None or (sortable is None and not is_ordered(collation)):
-            raise NotComputable(f"by the collation {collation} of {column.name}, whose order is not known")
         if sortable is None:
-            raise NotComputable(f"by {column.name}, which has control characters")
+            raise NotComputable(f"by the collation {collation} of {column.name}, whose order is not known")
         return sortable
     if base not in _SORTED_AS_KEPT or pa.types.is_string(values.type):
         raise NotComputable(f"by {column.name}, {column.type.sql()}, whose order is not that of its text")

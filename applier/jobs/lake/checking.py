@@ -33,7 +33,8 @@ from applier.snapshot.reader import read_whole
 class CheckedLake:
     """How many versions were checked, and how many different files with how many bytes they name. `damaged` has a line
     for each thing that is wrong; `strays` are paths that no version names, `stray_bytes` their size. `orphans` are in
-    the folders of published tables, which do not name them, `orphan_bytes` their size."""
+    the folders of published tables, which do not name them, `orphan_bytes` their size; `removed` were some of them
+    until now."""
 
     versions: int
     files: int
@@ -43,6 +44,8 @@ class CheckedLake:
     stray_bytes: int
     orphans: tuple[str, ...] = ()
     orphan_bytes: int = 0
+    removed: tuple[str, ...] = ()
+    removed_bytes: int = 0
 
 
 def fsck(uri: str, *, quick: bool = False, progress: Progress | None = None) -> CheckedLake:

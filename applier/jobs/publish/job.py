@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from applier.binlog.locating.place import Place
 from applier.engine import left_out
@@ -12,7 +12,7 @@ from applier.errors import SnapshotError, UsageError, need, reason
 from applier.io.progress import Progress
 from applier.jobs.lake import checking
 from applier.jobs.lake.checking import CheckedLake
-from applier.jobs.lake.expiring import age
+from applier.jobs.lake.expiring import GRACE, age
 from applier.jobs.publish.result import Published, PublishedAsOf
 from applier.jobs.publish.states import as_of
 from applier.schema.table_filter import EVERYTHING, TableFilter
@@ -28,9 +28,8 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
     SnapshotError for a snapshot of an older program, and as iceberg.publication says.
     """
     began, snapshot = time.perf_counter(), _loaded(uri, "Iceberg")
-    before_ms = None if expire is None else int((time.time() - _checked_age(expire).total_seconds()) * 1000)
-    if tag is not None and (not tag.strip() or tag == "main"):
-        raise UsageError(f"{tag!r} is not a name for a tag", hint="give --tag a name as daily")
+    before_ms = None if expire is None else int((time.time() - checked_age(expire).total_seconds()) * 1000)
+    check_tag(tag)
     left_out.open_again()  # pyiceberg needs dateutil
     need("pyiceberg", "lake")
     from applier.jobs.publish.iceberg.catalog import open_catalog, working
@@ -41,7 +40,7 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
         with needed(snapshot, where, filter, tag) as former:
             tables, at_once = publish(catalog, snapshot, filter, former, Besides(tag, before_ms))
         if tag is not None or before_ms is not None:
-            forget_tags(snapshot, where, lambda: tags_of(catalog))
+            forget_tags(snapshot, where, tag, lambda: tags_of(catalog))
     return Published(catalog=where, position=str(snapshot.position), gtid_set=snapshot.position.gtid_set,
                      tables=tuple(tables), together=at_once == "everything", rows_together=at_once != "nothing",
                      seconds=time.perf_counter() - began)
@@ -68,11 +67,15 @@ def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING, *, chan
                      tables=tuple(tables), together=False, rows_together=False, seconds=time.perf_counter() - began)
 
 
-def fsck(lake: str, where: str | None, *, quick: bool = False, progress: Progress | None = None) -> CheckedLake:
-    """Check the lake at a path or uri, and the tables that were published in a catalog of Iceberg, where one is given.
+def fsck(lake: str, where: str | None, *, remove_orphans: bool = False, quick: bool = False,
+         progress: Progress | None = None) -> CheckedLake:
+    """Check the lake at a path or uri, and the tables that were published in a catalog of Iceberg, where one is given;
+    remove their orphans that are older than any publication takes, if requested.
 
     Errors: as checking.fsck has them; UsageError without pyiceberg, or for a catalog that cannot be opened;
-    SnapshotError for a catalog that fails."""
+    SnapshotError for a catalog that fails, and for an orphan that cannot be removed."""
+    if remove_orphans and where is None:
+        raise UsageError("--remove-orphans applies only to an Iceberg catalog", hint="also give --iceberg")
     checked = checking.fsck(lake, quick=quick, progress=progress)
     if where is None:
         return checked
@@ -81,12 +84,20 @@ def fsck(lake: str, where: str | None, *, quick: bool = False, progress: Progres
     from applier.jobs.publish.iceberg.catalog import open_catalog, working
     from applier.jobs.publish.iceberg.checking import check_tables
     with working(where):
-        found = check_tables(open_catalog(where, None))
-    return replace(checked, damaged=(*checked.damaged, *found.damaged), orphans=tuple(sorted(found.orphans)),
-                   orphan_bytes=sum(found.orphans.values()))
+        found = check_tables(open_catalog(where, None), datetime.now(UTC) - GRACE if remove_orphans else None)
+    return replace(checked, damaged=(*checked.damaged, *found.damaged), orphans=tuple(found.orphans),
+                   orphan_bytes=sum(found.orphans.values()), removed=tuple(found.removed),
+                   removed_bytes=sum(found.removed.values()))
 
 
-def _checked_age(given: timedelta | str) -> timedelta:
+def check_tag(tag: str | None) -> None:
+    """Raise UsageError for a tag with a name that none can have."""
+    if tag is not None and (not tag.strip() or tag == "main"):
+        raise UsageError(f"{tag!r} is not a name for a tag", hint="give --tag a name as daily")
+
+
+def checked_age(given: timedelta | str) -> timedelta:
+    """Return the time that --expire says. Raises UsageError for an invalid one."""
     found = age(given) if isinstance(given, str) else given
     if found is None or found < timedelta():
         raise UsageError(f"--expire {given} is not a time", hint="as 90s, 30m, 12h, 7d, 4w")

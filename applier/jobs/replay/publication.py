@@ -152,7 +152,8 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
         numbers = [result.next_number for result in of_units if result.next_number]
         definition = replace(version.definition, first_number=numbers[0]) if numbers else version.definition
         entry = TableEntry(shown.database, shown.name, definition, key.names if key else (),
-                           key.form if key else None, tuple(files), rules, tuple(history))
+                           key.form if key else None, tuple(files), rules, tuple(history),
+                           unordered=_is_unordered(version, before, of_units))
         entries.append(entry)
         if staging.merges:
             merged.append((MergedTable(shown, before, base, staging),
@@ -164,6 +165,16 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
         for table, _ in merged:
             done.add_files(table.written, table.zero_dates)
     return sorted(entries, key=lambda entry: (entry.database, entry.name))
+
+
+def _is_unordered(version: TableVersion, before: TableEntry | None, results: Sequence[UnitResult]) -> bool:
+    """Return whether a table's rows are in another order than the server's, which has those of former partitions one
+    after the other."""
+    if table_key(version.definition) is not None or version.definition.partitioning is not None:
+        return False
+    if any(result.files is not None for result in results):
+        return not all(result.in_order for result in results)
+    return version.unordered or (before is not None and before.unordered)
 
 
 def _files_of(result: UnitResult, carried: Iterable[FileEntry], version: int) -> Iterable[FileEntry]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from applier.binlog.archive.archive import open_archive
 from applier.errors import ApplierError, UsageError
@@ -21,7 +22,7 @@ from applier.io.progress import Progress, Silent
 from applier.jobs.lake.expiring import Keep, expire
 from applier.jobs.on_engine import replaying
 from applier.jobs.publish.figures import with_telemetry
-from applier.jobs.publish.job import publish_delta, publish_iceberg
+from applier.jobs.publish.job import check_tag, publish_delta, publish_iceberg
 from applier.jobs.publish.result import Published
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.sync.health import Health
@@ -33,7 +34,7 @@ from applier.snapshot.lake.lake_staging import open_lake
 MOST_SECONDS_OFF = 60.0
 """Between rounds that fail, at most, unless people wait longer for those that do not."""
 EXPIRES_EVERY_SECONDS = 60.0
-"""Listing a lake's files costs more than a small round."""
+"""Listing a lake's files costs more than a small round, and so does a look at the snapshots of unchanged tables."""
 WAITS_TIMES = 20
 """How many times as long as an expiry took the next one waits, at least."""
 
@@ -42,8 +43,9 @@ WAITS_TIMES = 20
 class SyncOptions:
     """What to follow: `replay` has the archive and the lake, `every` is the interval between looks in seconds, `keep`
     the versions of the lake that stay, None: all. A version is published in a catalog of Iceberg, whose own files go to
-    `warehouse`, and as Delta's tables below a directory, with change data if wanted, if these are given. `until_now`:
-    end after one round. `metrics`: files (health.py)."""
+    `warehouse`, and as Delta's tables below a directory, with change data if wanted, if these are given. Tables in
+    Iceberg get a `tag`, and lose the snapshots that were replaced longer ago than `expire`, where these are given.
+    `until_now`: end after one round. `metrics`: files (health.py)."""
 
     replay: ReplayOptions
     every: float = 10.0
@@ -52,6 +54,8 @@ class SyncOptions:
     warehouse: str | None = None
     delta: str | None = None
     change_data: bool = False
+    tag: str | None = None
+    expire: timedelta | None = None
     until_now: bool = False
     metrics: tuple[str, ...] = ()
 
@@ -63,8 +67,10 @@ class SyncOptions:
         if self.replay.merge_on_read and self.delta is not None:
             raise UsageError("a lake that merges on read cannot be published as Delta tables",
                              hint="leave out --merge-on-read or --delta; --iceberg is possible")
-        if self.warehouse is not None and self.iceberg is None:
-            raise UsageError("--warehouse applies only to an Iceberg catalog", hint="also give --iceberg")
+        check_tag(self.tag)
+        for name in ("warehouse", "tag", "expire"):
+            if getattr(self, name) is not None and self.iceberg is None:
+                raise UsageError(f"--{name} applies only to an Iceberg catalog", hint="also give --iceberg")
         if self.change_data and self.delta is None:
             raise UsageError("--change-data applies only to Delta tables", hint="also give --delta")
 
@@ -110,7 +116,7 @@ class _Follower:
         self._lake = str(options.replay.lake)
         self._read: Listing | None = None
         self._published: dict[str, int] = {}
-        self._expires_after = 0.0
+        self._expires_after = self._forgets_after = 0.0
         self._stands = Round()
 
     def round(self) -> Round | None:
@@ -175,13 +181,21 @@ class _Follower:
         lineage = options.replay.lineage
         if (catalog := options.iceberg) is not None:
             found.append(("iceberg", lambda uri: with_telemetry(
-                lambda: publish_iceberg(uri, catalog, options.warehouse), uri, catalog, in_folders=False,
-                lineage=lineage)))
+                lambda: self._publish_iceberg(uri, catalog), uri, catalog, in_folders=False, lineage=lineage)))
         if (root := options.delta) is not None:
             found.append(("delta", lambda uri: with_telemetry(
                 lambda: publish_delta(uri, root, change_data=options.change_data), uri, root, in_folders=True,
                 lineage=lineage)))
         return found
+
+    def _publish_iceberg(self, uri: str, catalog: str) -> Published:
+        options, now = self._options, time.monotonic()
+        is_due = now >= self._forgets_after
+        done = publish_iceberg(uri, catalog, options.warehouse, tag=options.tag,
+                               expire=options.expire if is_due else None)
+        if is_due:
+            self._forgets_after = now + EXPIRES_EVERY_SECONDS
+        return done
 
     def _expire(self) -> int:
         if self._options.keep is None or time.monotonic() < self._expires_after:

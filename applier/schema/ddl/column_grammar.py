@@ -85,7 +85,9 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
             parse_default(cursor, is_long=TYPES[column.type.base].prefix > 0)
         if column.default.kind == "expression" and cursor.context.flavour == "mariadb" \
                 and not is_literal(column.default.text):
-            column.kept_default = Default("expression", cursor.sql_of(cursor.tokens[start:cursor.index]))
+            kept = cursor.sql_of(cursor.tokens[start:cursor.index])
+            if kept not in (column.default.text, f"({column.default.text})"):
+                column.kept_default = Default("expression", kept)
     elif cursor.accept("ON", "UPDATE"):
         column.on_update = _now(cursor)
     elif cursor.accept("AUTO_INCREMENT"):

@@ -239,7 +239,8 @@ class TableChanges:
                 replace(column, expression=other.expression, default=other.default)
                 for column, other in zip(new.columns, written.columns, strict=True)))
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
-                and acts_alike(old, new, others) and not (moves_timestamps(conversion) or computes_anew(conversion)):
+                and acts_alike(old, new, others) and not (moves_timestamps(conversion) or computes_anew(conversion)
+                                                          or version.reorders(new)):
             self._tables.redefine(version, new, origin.end, origin.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):

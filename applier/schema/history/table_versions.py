@@ -12,6 +12,7 @@ from applier.schema.column_ids import numbered
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
+from applier.schema.key_infos import clustered_key
 from applier.schema.name_case import folded_table
 from applier.schema.versioning import ENDS_OF_TIME
 
@@ -35,7 +36,8 @@ class TableVersion:
     lives. `sources` says where its rows come from: nowhere, if it begins empty or before the log; from the version
     before it, under whatever name that was; and from a table that a partition was exchanged with. `in_base` is the name
     under which a base has the rows that it began with, None for a table that the log made. `given`: it was there before
-    the log, which may know it with other columns, as a replica's. `time_zone` is that of a replica's applier."""
+    the log, which may know it with other columns, as a replica's. `time_zone` is that of a replica's applier.
+    `unordered`: rows of a partition may have come behind others, since the partitions were changed."""
 
     id: int
     definition: TableDefinition
@@ -46,11 +48,23 @@ class TableVersion:
     in_base: TableName | None = None
     given: bool = False
     time_zone: str = SYSTEM
+    unordered: bool = False
 
     @property
     def is_older_than_log(self) -> bool:
         """True if the table existed before the log, and this is its definition then."""
         return not self.sources and (self.in_base is not None or self.created_by == FROM_METADATA)
+
+    def moves_rows(self, definition: TableDefinition) -> bool:
+        """True if rows of this version lie in other partitions by that definition, or in none."""
+        partitioning = self.definition.partitioning
+        return partitioning is not None and not partitioning.stays_in(definition.partitioning)
+
+    def reorders(self, definition: TableDefinition) -> bool:
+        """True if that definition moves rows that no key sorts, and all of them come from this log: a version of its
+        own then knows whether there were any."""
+        return (self.in_base is None and not self.is_older_than_log and clustered_key(self.definition) is None
+                and self.moves_rows(definition))
 
     @property
     def previous(self) -> int | None:
@@ -214,7 +228,8 @@ class TableVersions:
     def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:
         """Give a version another definition that means the same to rows, so that it does not end."""
         self._redefinitions.setdefault(version.id, []).append(Redefinition(position, sql, version.definition))
-        self._versions[version.id] = replace(version, definition=definition)
+        self._versions[version.id] = replace(version, definition=definition,
+                                             unordered=version.unordered or version.moves_rows(definition))
 
     def end(self, table: TableName, position: Position) -> None:
         """End the current version of a name, if there is one."""

@@ -99,7 +99,8 @@ class GroupedFile:
     @property
     def kept_bytes(self) -> int:
         """About how much memory it takes: its metadata, and row groups that are here for the next `read`."""
-        return self.metadata.serialized_size + sum(data.size for data in self._fetched.values())
+        kept: int = self.metadata.serialized_size + sum(data.size for data in self._fetched.values())
+        return kept
 
     @property
     def firsts(self) -> np.ndarray:

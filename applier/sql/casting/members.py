@@ -22,7 +22,8 @@ from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 
 _NUMBER = re.compile(r"\s*([+-]?\d{1,21})", re.ASCII)
 _LONG_ENUM, _LONG_SET = 6, 22
-"""The length, in characters, from which text is not a number."""
+"""The length, in bytes, from which text is not a number."""
+_TWO_BYTES = frozenset({"ucs2", "utf16"})
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 _BIGINT = ColumnType("bigint")
 
@@ -30,11 +31,13 @@ _BIGINT = ColumnType("bigint")
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Labels as members: by name, as the new column's collation compares them, without trailing spaces; else, if the
     label is a number, by that, which strntoull of the servers reads in 64 bits, and MariaDB cuts to those of a SET;
-    labels that match no member become empty. Raises NotComputable for what may be a number in a wide character set,
-    which servers read byte by byte, in ways of their own."""
+    labels that match no member become empty. Text that comes into a wide character set, or out of it, is not a number.
+    Raises NotComputable for what may begin with a number in a wide character set."""
     if new.charset == "binary" and old.charset not in UTF8 and pc.all(pc.string_is_ascii(values)).as_py() is False:
         raise NotComputable(f"labels in {old.charset} that are not ASCII as bytes")
-    flavour, is_wide = session.flavour, not WIDE.isdisjoint((old.charset, new.charset))
+    flavour = session.flavour
+    are_same = old.charset == new.charset or WIDE.isdisjoint(sets := {old.charset, new.charset}) or sets <= _TWO_BYTES
+    width = 1 if new.charset not in WIDE else 4 if new.charset == "utf32" else 2
     if new.charset != old.charset and any("?" in member for member in new.members):
         # a "?" also stands for characters that are not in the set
         values = in_charset(values, new.charset or "utf8mb4")
@@ -43,9 +46,12 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     by_name = numbers_of(words, new, flavour)
 
     def number_in(text: str, longest: int) -> re.Match[str] | None:
-        if is_wide and any(character.isdecimal() for character in text):
+        if not are_same or len(text) * width >= longest:
+            return None
+        number = _NUMBER.fullmatch(text)
+        if number is None and width > 1 and any(character.isdecimal() for character in text[:-1]):
             raise NotComputable(f"{text!r} as a member's number in a wide character set")
-        return _NUMBER.fullmatch(text) if len(text) < longest else None
+        return number
 
     def as_enum(text: str) -> str:
         text = text.rstrip(" ")
@@ -58,7 +64,7 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     def as_set(text: str) -> str:
         labels = text.rstrip(" ")
         chosen = {by_name[label] for label in labels.split(",") if label in by_name} if labels else set()
-        number = None if chosen else number_in(text, _LONG_SET)
+        number = None if chosen else number_in(text if width == 1 else labels, _LONG_SET)
         if number is None:
             return _of_bits(sum(1 << number for number in chosen), new)
         bits = int(number[1])
@@ -110,14 +116,13 @@ def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
         return from_text(shown(values, old, flavour), _SHOWN, new, session)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
         values = numbers.to_number(values, old, _BIGINT, session)
-    masked = flavour == "mariadb" or old.base == "bit"
     n = len(new.members)
 
     def as_enum(number: int) -> str:
         return new.members[number - 1] if 1 <= number <= n else ""
 
     def as_set(number: int) -> str:
-        return _of_bits(number & ((1 << n) - 1) if masked else number if 0 <= number < 1 << n else 0, new)
+        return _of_bits(number, new)
 
     return by_distinct(values, as_set if new.base == "set" else as_enum)
 

@@ -7,9 +7,9 @@ MariaDB's INET4, INET6 and UUID are converted from text and bytes, and to them (
 judged by MariaDB 10.5, 10.11 and 11.8). A value that is none of the type
 becomes NULL outside of strict mode, or the implicit default in a NOT NULL column.
 
-Geometries come from columns of other geometry types and other SRIDs. The servers keep a value's bytes, its SRID among
-them, and refuse a statement if the new type does not allow a value; MySQL also if the value's SRID differs from the
-column's. Judged by MySQL 9.7 and MariaDB 10.11."""
+Geometries come from columns of other geometry types and other SRIDs; other types take their bytes. The servers keep a
+value's bytes, its SRID among them, and refuse a statement if the new type does not allow a value; MySQL also if the
+value's SRID differs from the column's. Judged by MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8."""
 
 from __future__ import annotations
 
@@ -229,3 +229,12 @@ CONVERTERS: dict[tuple[AlterClass, AlterClass], _Converter] = {
     (C.DOCUMENT, C.MEMBER): _of_text(members.from_text), (C.DOCUMENT, C.DAY): _of_text(temporal_texts.to_datetime),
     (C.DOCUMENT, C.TIME): _of_text(temporal_texts.to_time),
 }
+
+
+def _of_bytes(then: _Converter) -> _Converter:
+    """Convert geometries, of which everything but a geometry takes the bytes."""
+    return lambda values, old, new, session: then(values, ColumnType("longblob"), new, session)
+
+
+CONVERTERS |= {(C.GEOMETRY, new): _of_bytes(then) for (old, new), then in CONVERTERS.items()
+               if old is C.BYTES and new is not C.VECTOR}

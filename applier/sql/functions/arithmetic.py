@@ -19,6 +19,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, TEMPORAL, ColumnType
 from applier.mysql.values import decimals
+from applier.mysql.versions import is_since
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.combinations import computed as of_rows
@@ -64,9 +65,13 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
         arrays, constant = operands(arguments, session, n)
         if not pa.types.is_floating(arrays[0].type):
             made = numbers(exact(*arrays), constant=constant)
+            if zeros:
+                return replace(made, shows=not any(value.type.base in TEMPORAL and value.type.fsp
+                                                   for value in arguments))
+            made = replace(made, text_scale=made.values.type.scale)
             if any(value.type.base in TEMPORAL and value.type.fsp for value in arguments):
-                return replace(made, shows=False)
-            return made if zeros else replace(made, shows=not _has_zero(made.values))
+                return replace(made, shows=False, shown=_shown_times(made, arguments, arrays, call, session))
+            return replace(made, shows=not _has_zero(made.values) and not _may_be_cut(made.values, call, session))
         if double is None:
             raise NotComputable(f"{call.name} of doubles")
         made = double(*arrays)
@@ -77,6 +82,29 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
         return numbers(made, constant=constant)
 
     return computed
+
+
+def _shown_times(made: Value, arguments: Arguments, arrays: list[pa.Array], call: Call,
+                 session: Session) -> pa.Array | None:
+    """What a column has of a time and a whole number added: the digits of a fraction of a second where there is one, in
+    MariaDB six of them. None of others."""
+    if call.name not in ("+", "-") or sum(array.type.scale > 0 for array in arrays) != 1 or not arguments[1].constant:
+        return None
+    digits = made.values.type.scale if session.flavour == "mysql" else _MICROSECONDS
+    return by_distinct(made.values, lambda one: f"{one:.{digits}f}" if one % 1 else f"{one:.0f}")
+
+
+_MICROSECONDS = 6
+
+
+def _may_be_cut(values: pa.Array, call: Call, session: Session) -> bool:
+    """True for whole products, which old versions of MariaDB store without a fraction (seen on 10.5)."""
+    is_old = session.flavour == "mariadb" and not (
+        session.server_version and is_since(session.server_version, _KEEPS_FRACTIONS))
+    return call.name == "*" and is_old and values.type.scale > 0 and not pc.all(decimals.has_fraction(values)).as_py()
+
+
+_KEEPS_FRACTIONS = (10, 11)
 
 
 def _has_zero(values: pa.Array) -> bool:
@@ -141,7 +169,7 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
         left, right = arrays
         return numbers(pc.divide(left, pc.if_else(pc.equal(right, 0.0), pa.scalar(None, pa.float64()), right)),
                        constant=constant)
-    scale = arrays[0].type.scale + 4
+    scale = text_scale = arrays[0].type.scale + 4
     if scale > 8:
         raise NotComputable("/ of numbers with so many digits")
     if session.flavour == "mariadb":
@@ -152,7 +180,9 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     made = numbers(pa.array([distinct[pair] for pair in pairs], pa.decimal128(38, scale)), constant=constant)
     if session.flavour == "mariadb" and not _has_zero(made.values):
         made = replace(made, shown=by_distinct(made.values, lambda one: f"{one:f}"))
-    return replace(made, shows=session.flavour == "mysql" and not _has_zero(made.values))
+    is_nothing = made.values.null_count == len(made.values)
+    return replace(made, shows=is_nothing or (session.flavour == "mysql" and not _has_zero(made.values)),
+                   text_scale=text_scale)
 
 
 def _divide(left: Decimal | None, right: Decimal | None, scale: int, session: Session) -> Decimal | None:

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.character_sets.collations import default_collation
+from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
-from applier.mysql.values import decimals
+from applier.mysql.values import decimals, zero_dates
 from applier.sql.casting import byte_strings
 from applier.sql.casting.byte_strings import to_bytes
-from applier.sql.casting.texts import WIDE, in_charset
+from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.intervals import SECOND
 from applier.sql.functions.json_documents.documents import as_part
@@ -55,7 +55,7 @@ def cast(value: Value, call: Call, session: Session) -> Value:
     """A value as the words after AS, or USING, say. Raises NotComputable."""
     if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
         if value.type.base in BINARY:
-            return Value(value.values.cast(pa.string()), TEXT, value.constant)
+            return Value(_of_bytes(value, session), TEXT, value.constant)
         return Value(as_text(value, session), TEXT, value.constant)
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
         return _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
@@ -93,9 +93,16 @@ def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool =
 
 
 def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
-    text = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
-    type_ = text_type("utf8mb4", default_collation("utf8mb4", "mariadb")) if session.literals in WIDE else TEXT
+    text = _of_bytes(value, session) if value.type.base in BINARY else as_text(value, session)
+    type_ = text_type("utf8mb4", DEFAULT_COLLATIONS["mariadb"]["utf8mb4"]) if session.literals in WIDE else TEXT
     return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), type_)
+
+
+def _of_bytes(value: Value, session: Session) -> pa.Array:
+    """Bytes as text in UTF-8. Of bytes that are none, what MySQL makes depends on the sql_mode. Raises ArrowInvalid."""
+    if session.flavour == "mysql":
+        return value.values.cast(pa.string())
+    return byte_strings.to_text(value.values, value.type, TEXT, session)
 
 
 def _binary(value: Value, size: int | None, _: int | None, session: Session) -> Value:
@@ -195,6 +202,41 @@ def _datetime_cast(base: str) -> _Cast:
     return made
 
 
+def _year(value: Value, size: int | None, _: int | None, session: Session) -> Value:
+    """MySQL's CAST to YEAR: of a date its year, else of the number; NULL for others than a YEAR has. The text of a zero
+    is 2000, as that of two digits is a year near it."""
+    if session.flavour == "mariadb" or value.type.base in (*BINARY, "time", "timestamp", "json", "bit"):
+        raise NotComputable(f"CAST of {value.type.base.upper()} to YEAR")
+    if value.type.base in TEMPORAL:
+        real = pc.year(zero_dates.as_nulls(value.values).cast(pa.timestamp("us")))
+        days = zero_dates.numbers_of(value.values) // (1 if value.type.base == "date" else zero_dates.DAY)
+        found = pc.if_else(pa.array(zero_dates.which(value.values)), pa.array(zero_dates.parts(days)[0], pa.int64()),
+                           real)
+        return numbers(by_distinct(found, lambda year: year if not year or _is_year(year) else None, pa.int64()),
+                       constant=value.constant)
+
+    def of_text(text: str) -> int | None:
+        digits = re.match(r"\s*\+?\d+", text, re.ASCII)
+        return None if digits is None else of_number(int(digits[0])) if int(digits[0]) else 2000
+
+    def of_number(number: Decimal | float) -> int | None:
+        year = round(number)
+        year += 0 if not 0 < year < 100 else 2000 if year < 70 else 1900
+        return year if not year or _is_year(year) else None
+
+    given = value.values if value.is_text else as_number(value, session)
+    given = decimals.rounded(given, 0) if pa.types.is_decimal(given.type) else given
+    made = by_distinct(given, of_text if value.is_text else of_number, pa.int64())
+    return replace(numbers(made, constant=value.constant), is_choice=True)
+
+
+def _is_year(year: int) -> bool:
+    return _FIRST_YEAR <= year <= _LAST_YEAR
+
+
+_FIRST_YEAR, _LAST_YEAR = 1901, 2155
+
+
 def cast_without_digits(value: Value, base: str, call: Call, session: Session) -> Value:
     """TIME(x) and TIMESTAMP(x), which servers write as a CAST without digits. MariaDB has the fraction of a second all
     the same while it copies a table."""
@@ -219,5 +261,5 @@ _CASTS: dict[str, _Cast] = {
     "CHAR": _char, "VARCHAR": _char, "BINARY": _binary, "SIGNED": _signed, "INT": _signed, "INTEGER": _signed,
     "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "FLOAT": _float, "REAL": _real,
     "DATE": _datetime_cast("date"), "DATETIME": _datetime_cast("datetime"), "TIME": _datetime_cast("time"),
-    "JSON": _json,
+    "JSON": _json, "YEAR": _year,
 }

@@ -21,12 +21,14 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charset_tables import MULTI_BYTE
+from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import charset_name
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS
 from applier.sql.casting.byte_strings import bytes_of_text, to_text
 from applier.sql.casting.texts import SINGLE_BYTE, by_distinct, in_charset
+from applier.sql.functions.collated import EACH_BYTE
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
@@ -158,6 +160,10 @@ def _sound_of(letter: str) -> str:
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
+    if value.type.base in BINARY and session.flavour == "mariadb":
+        text = to_utf8(value.values.fill_null(b""), EACH_BYTE)
+        made = bytes_of_text(by_distinct(text, lambda one: "'" + one.translate(_QUOTED) + "'"), EACH_BYTE)
+        return Value(pc.if_else(value.values.is_valid(), made, b"NULL"), BYTES, value.constant)
     type_ = text_type(value.type.charset, value.type.collation) if value.is_text else TEXT
     text = as_text(value, session, type_.charset)
     if type_.charset in MULTI_BYTE:  # through Unicode

@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import cache, cached_property
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charset_tables import MULTI_BYTE
@@ -38,7 +37,7 @@ from applier.sql.values import (
     is_ascii,
     together,
 )
-from keysearch.collation import collation_of, equality_column, is_exact, is_ordered, order_column
+from keysearch.collation import collation_of, equality_column, order_column
 
 EACH_BYTE = "latin1"
 """The character set in which every byte is a character."""
@@ -52,12 +51,6 @@ _TAILORED = re.compile(r"(utf8(mb[34])?|ucs2|utf16(le)?|utf32)_(?!0900_|uca1400_
 """Collations of a language, which may have letters of two characters."""
 _ORDERED = re.compile("[A-Za-z0-9.-]*")
 """Text of characters that all collations have in the order of their bytes, but for letters among themselves."""
-_ORDERS_OTHERWISE = re.compile(r".*_czech_cs|latin2_hungarian_ci|latin7_.*|tis620_.*")
-"""Collations that have other characters than control characters below a space, or several levels."""
-_LOST = "[\\x{f700}-\\x{f7ff}]"
-"""Placeholders of bytes that are no characters (exact_text)."""
-_ENDS_OF_LINES = "[\\x{85}\\x{2028}\\x{2029}]"
-"""Characters beyond ASCII that may come before a space, which text is compared as if it had at its end."""
 _SAME_LETTERS = str.maketrans("jyuvw", "iiiii")
 """ASCII letters that some alphabets hold for the same, or for the same as ü."""
 _LATIN = {"[": "a", "å": "a", "ä": "a", "æ": "a", "ö": "o", "ø": "o", "œ": "o", "ü": "i", "ß": "s", "đ": "d", "ð": "d",
@@ -144,25 +137,10 @@ def in_order(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
     if collation in (NARROWEST, WIDEST):
         made = computed(arrays, _order_in_all, pa.int8())
         return [made, pa.repeat(pa.scalar(0, made.type), len(made))]
-    charset, _, kind = collation.partition("_")
-    if charset in MULTI_BYTE and not kind.endswith("bin") and all(map(_is_plain, arrays)):
-        collation = f"ascii_general_{'nopad_' * ('nopad_' in kind)}ci"
-    elif not is_exact(collation) or not is_ordered(collation) or _ORDERS_OTHERWISE.fullmatch(collation) or (
-            kind.endswith("bin") and charset not in UTF8 and not all(map(is_ascii, arrays))) or (
-            charset in SINGLE_BYTE and any(pc.any(pc.match_substring_regex(array, _LOST)).as_py() for array in arrays)):
-        raise NotComputable(f"text compared in an order in the collation {collation}")
-    pads = "nopad" not in kind and "0900" not in kind
-    if pads and any(pc.any(pc.match_substring_regex(array, _ENDS_OF_LINES)).as_py() for array in arrays):
-        raise NotComputable("ends of lines compared in an order")
     ordered = order_column(pa.concat_arrays(arrays), collation)
     if ordered is None:
-        raise NotComputable("control characters compared in an order")
+        raise NotComputable(f"text compared in an order in the collation {collation}")
     return [ordered.slice(0, len(arrays[0])), ordered.slice(len(arrays[0]))]
-
-
-def _is_plain(array: pa.Array) -> bool:
-    """True for ASCII that East Asian collations order as the ASCII ones do."""
-    return is_ascii(array) and not pc.any(pc.match_substring_regex(array, r"[\[\]]")).as_py()
 
 
 def _order_in_all(left: str, right: str) -> int:

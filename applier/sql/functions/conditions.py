@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 from functools import reduce
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.arithmetic import EXTREMES, as_double, operands
@@ -26,6 +27,7 @@ from applier.sql.values import (
     DOUBLE,
     NULL,
     TEXT,
+    WHOLE,
     Arguments,
     Compute,
     Function,
@@ -38,6 +40,7 @@ from applier.sql.values import (
     common_charset,
     exact_type,
     numbers,
+    shown_bytes,
     together,
     truth,
 )
@@ -91,7 +94,14 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
             if instant.type.base == "time" and not instant.is_column and session.flavour == "mariadb" and \
                     instant.values.null_count:
                 raise NotComputable("a time that is NULL compared with text, which differs by version")
-            if not arguments[days.index(False)].is_text or not arguments[days.index(False)].constant:
+            other = arguments[days.index(False)]
+            if other.type.base in NUMBERS and _is_compared_by_digits(other, instant, session):
+                wide = _with_clock(other, instant, session)
+                return _as_numbers([wide if value is other else value for value in arguments], session, n)
+            if other.type.base in BINARY and other.constant and other.digits is False:
+                text = Value(shown_bytes(other), TEXT, constant=True)
+                return _comparable([text if value is other else value for value in arguments], name, session, n)
+            if not other.is_text or (not other.constant and instant.type.base == "time"):
                 raise NotComputable("a date compared with a value that is not a date")
             wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)
             arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
@@ -102,8 +112,8 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
                 raise NotComputable("a time compared with a date")
             arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
                          for value in arguments]
-        if any(map(zero_dates.has_any, (value.values for value in arguments))):
-            raise NotComputable("invalid dates compared")
+        if name not in _EQUALITIES and any(zero_dates.has_any(value.values) for value in arguments):
+            return _as_numbers(arguments, session, n)
         return together(arguments, n)
     if any(value.type.base in BINARY for value in arguments) and all(
             value.type.base in BINARY or value.is_text for value in arguments):
@@ -112,6 +122,32 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
             pa.types.is_binary(value.values.type) and not (value.constant and value.is_loose)) for value in arguments):
         raise NotComputable("documents or bytes compared")
     _check_years(arguments, session)
+    return _as_numbers(arguments, session, n)
+
+
+def _is_compared_by_digits(number: Value, instant: Value, session: Session) -> bool:
+    """Return whether a number and a date, or a time, are compared as numbers: in MySQL any that is not constant, and
+    constants that have all digits of a date."""
+    if not number.constant:
+        return session.flavour == "mysql"
+    [exact] = as_number(number, session).to_pylist()
+    return exact is not None and (instant.type.base == "time" or exact == 0 or exact >= _WITH_CENTURY[1] or
+                                  _WITH_CENTURY[0] <= exact <= _LAST_DAY)
+
+
+def _with_clock(number: Value, instant: Value, session: Session) -> Value:
+    """A constant's digits, with those of midnight where it is a day and compared with a date and time."""
+    [exact] = as_number(number, session).to_pylist() if number.constant else [0]
+    if instant.type.base in ("date", "time") or not 0 < exact <= _LAST_DAY:
+        return number
+    return numbers(pa.array([Decimal(int(exact)) * 1_000_000], WHOLE), constant=True)
+
+
+_WITH_CENTURY, _LAST_DAY = (10_00_01_01, 10_00_01_01_00_00_00), 99_99_12_31
+"""The first day, and the first day with a time, whose year has four digits."""
+
+
+def _as_numbers(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
     exact = together([replace(value, values=as_number(value, session)) for value in arguments], n)
     arrays = operands(arguments, session, n)[0]
     if any(found.type != array.type and _is_large(found) for found, array in zip(exact, arrays, strict=True)):
@@ -120,6 +156,7 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
     return [array.cast(pa.decimal128(38, scale)) if pa.types.is_decimal(array.type) else array for array in arrays]
 
 
+_EQUALITIES = frozenset({"=", "<>", "IN", "<=>"})
 _WHOLE_OR_NO_TIME = re.compile(r"-?\d{2,3}:\d\d:\d\d|[^\d.:-]*")
 
 
@@ -141,8 +178,7 @@ def _check_years(arguments: Arguments, session: Session) -> None:
 def _comparable_texts(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:
     """A constant takes the other side's collation; in MySQL so does text without a collation of its own, from documents
     and numbers."""
-    compared = equal_texts if name in ("=", "<>", "IN", "<=>") else in_order
-    return compared(arguments, session, n)
+    return (equal_texts if name in _EQUALITIES else in_order)(arguments, session, n)
 
 
 def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:

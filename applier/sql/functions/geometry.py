@@ -16,11 +16,11 @@ import pyarrow as pa
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES
-from applier.mysql.types import ColumnType
+from applier.mysql.types import BINARY, ColumnType
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
-from applier.sql.values import Function, Value, as_number, as_text, numbers, together, whole_number
+from applier.sql.values import Function, Value, as_number, as_text, numbers, shown_bytes, together, whole_number
 
 GEOMETRY = ColumnType("geometry")
 _KINDS = {name.upper(): entry.shape for name, entry in TYPES.items() if entry.shape}
@@ -35,7 +35,8 @@ def _from_text(arguments: list[Value], call: Call, session: Session, n: int) -> 
     if srid and session.flavour == "mysql":  # there, a geographic one's axes may be the other way round
         raise NotComputable("ST_GeomFromText in a spatial reference system, whose axes are not known")
     head = struct.pack("<I", srid)
-    made = by_distinct(as_text(value, session), lambda text: head + _Text(text).geometry(), pa.binary())
+    texts = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
+    made = by_distinct(texts, lambda text: head + _Text(text).geometry(), pa.binary())
     return Value(made, GEOMETRY, value.constant)
 
 

@@ -59,7 +59,7 @@ _PLAIN_PATTERN = re.compile(r"(\[\^?(\w-\w|[\w @.,_/:-])+\]|\\[d.]|[\w @,_/:-]|[
 _OF_TWO_CASES = "[\\x{17f}\\x{212a}]"
 """Letters beyond ASCII that are one of ASCII in another case."""
 _ENDS_OF_LINES = "[\\x0a-\\x0d\\x{85}\\x{2028}\\x{2029}]"
-_ANY_ENDS = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}]"
+"""In MySQL; in MariaDB a line ends with \\n alone, as here."""
 
 
 def _like(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -102,11 +102,10 @@ def _patterns(arguments: Arguments, call: Call, session: Session, ignores: bool 
     letters = Letters(arguments, session)
     texts = letters.texts if letters.of_bytes else [Value(as_text(value, session), TEXT, value.constant)
                                                     for value in arguments]
-    ends_lines = _ANY_ENDS if session.flavour == "mariadb" else _ENDS_OF_LINES
-    has_lines = any(pc.any(pc.match_substring_regex(value.values, ends_lines)).as_py() for value in texts)
-    if (has_lines and session.flavour == "mariadb") or any(
-            pc.any(pc.match_substring_regex(value.values, _OF_TWO_CASES)).as_py() for value in texts):
-        raise NotComputable("REGEXP of text with more than one line")
+    has_lines = session.flavour == "mysql" and any(
+        pc.any(pc.match_substring_regex(value.values, _ENDS_OF_LINES)).as_py() for value in texts)
+    if any(pc.any(pc.match_substring_regex(value.values, _OF_TWO_CASES)).as_py() for value in texts):
+        raise NotComputable("REGEXP of letters beyond ASCII that are one of ASCII in another case")
     if session.flavour == "mariadb" and common_charset(arguments[:1]) == "sjis" and any(
             pc.any(pc.match_substring(value.values, "\\")).as_py() for value in texts):
         raise NotComputable("REGEXP of a backslash in sjis")  # which has another code in the result
@@ -251,7 +250,7 @@ def _compared(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 
 def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """FIND_IN_SET: the number of a text among those between commas. Both are compared whole, with spaces at the end."""
-    found = _in_members(*arguments, session, n) if arguments[1].type.base == "set" else None
+    found = _in_members(arguments, session, n) if arguments[1].type.base == "set" else None
     if found is not None:
         return found
     letters = Letters(arguments, session)
@@ -266,19 +265,20 @@ def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         ends = len(text) - len(text.rstrip(" "))
         return (equal_where_same(pa.array([text]), collation)[0].as_py(), ends) if collation else text
 
-    def place(text: str, within: str, size: int, room: int) -> int:
-        if size > room or "," in text or not within:
+    def place(text: str, labels: str, size: int, room: int) -> int:
+        if size > room or "," in text or not labels:
             return 0
-        return next((number for number, member in enumerate(within.split(","), 1) if key(member) == key(text)), 0)
+        return next((number for number, member in enumerate(labels.split(","), 1) if key(member) == key(text)), 0)
 
     made = computed(together([*letters.texts, *sizes], n), place, pa.int64())
     return numbers(made, constant=all(value.constant for value in arguments))
 
 
-def _in_members(sought: Value, within: Value, session: Session, n: int) -> Value | None:
+def _in_members(arguments: Arguments, session: Session, n: int) -> Value | None:
     """FIND_IN_SET in a SET column: the number of the column's member of that name, in which the case of ASCII letters
     does not count, where a row has it. In MariaDB only of a constant that has the bytes of a member; None for others,
     which are sought in the row's text."""
+    sought, within = arguments
     members, texts = within.type.members, as_text(sought, session)
     if session.flavour == "mariadb":
         if not sought.constant or sought.is_null or not texts[0].is_valid:

@@ -64,7 +64,7 @@ def _concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value
 def _concat_ws(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if any(value.type.base in BINARY for value in arguments):
         between, *texts = (Value(as_bytes(value, session), BYTES, value.constant) for value in arguments)
-        type_, cut = BYTES, pc.binary_slice
+        type_, cut = BYTES, _bytes_from
     else:
         (between, *texts), type_ = _texts(arguments, session)
         cut = pc.utf8_slice_codeunits
@@ -77,6 +77,11 @@ def _concat_ws(arguments: Arguments, call: Call, session: Session, n: int) -> Va
     empty = pa.repeat(pa.scalar(separator.as_py()[:0], separator.type), len(arrays[0]))
     made = pc.binary_join_element_wise(empty, *arrays, separator, null_handling="skip")
     return Value(cut(made, len(separator.as_py()), None), type_, all(value.constant for value in texts))
+
+
+def _bytes_from(data: pa.Array, start: int, _: None) -> pa.Array:
+    """Without the first bytes: Arrow's slice fails on empty values."""
+    return pc.binary_replace_slice(data, 0, start, b"")
 
 
 def _left(text: pa.Array, count: Decimal) -> pa.Array:
@@ -160,10 +165,14 @@ def _oracle_substring(text: pa.Array, start: Decimal, *count: Decimal) -> pa.Arr
 
 def _oracle_replace(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """The same, where NULL is an empty text; MariaDB's versions differ in what an empty result is."""
-    (text, old, new), type_ = _texts(arguments, session)
-    before, after = one(old) or "", one(new) or ""
+    if any(value.type.base in BINARY for value in arguments):
+        (text, old, new), type_ = [Value(as_bytes(value, session), BYTES, value.constant) for value in arguments], BYTES
+    else:
+        (text, old, new), type_ = _texts(arguments, session)
+    nothing = pa.scalar("").cast(text.values.type).as_py()
+    before, after = one(old) or nothing, one(new) or nothing
     made = pc.replace_substring(text.values, before, after) if before else text.values
-    if pc.any(pc.equal(made, "")).as_py():
+    if pc.any(pc.equal(made, nothing)).as_py():
         raise NotComputable("REPLACE in sql_mode ORACLE that leaves nothing")
     return Value(made, type_, text.constant)
 

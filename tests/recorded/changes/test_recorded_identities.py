@@ -53,6 +53,7 @@ def test_no_two_changes_have_the_same_and_they_ascend(name, complete):
         assert all(len(tables) == 1 for tables in of_log.values())
 
 
+@pytest.mark.by_turns(one_in=4)
 @pytest.mark.parametrize("name", FILTERED)
 def test_complete_changes_have_those_of_their_images(name):
     whole = everything(name, True)[1]

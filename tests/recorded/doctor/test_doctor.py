@@ -11,7 +11,7 @@ import pytest
 import applier
 from applier import cli
 from applier.engine.executor import ThisProcess
-from applier.errors import ApplierError
+from applier.errors import ApplierError, UsageError
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from keysearch import kernel_cache
@@ -265,6 +265,13 @@ def test_the_machine_is_looked_at_without_an_archive(tmp_path, monkeypatch, caps
     assert "note: Spark: pyspark is not installed: a replay in this process needs none" in capsys.readouterr().out
     assert doctored("--engine", "spark") == 2
     assert "problem: Spark" in (shown := capsys.readouterr().out) and "[spark]" in shown and "Java" not in shown
+
+
+def test_options_are_refused_as_a_replay_refuses_them(logs):
+    """Without an archive, those that are about one are not looked at."""
+    with pytest.raises(UsageError, match="transactions that the base already contains"):
+        applier.doctor(str(logs), reapply=True)
+    assert applier.doctor(reapply=True).checks
 
 
 def test_kernels_are_counted(tmp_path, monkeypatch):

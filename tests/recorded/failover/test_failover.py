@@ -13,16 +13,16 @@ from applier.options import ReplayOptions
 from tests.recorded.failover.record_failover import HISTORIES
 
 HERE = Path(__file__).parent
-CASES = sorted(case.parent for case in HERE.glob("*/*/case.json"))
+CASES = sorted((case.parent.name, case.parent.parent.name) for case in HERE.glob("*/*/case.json"))
 DUMP = ("SET NAMES utf8mb4; CREATE DATABASE d; USE d;\n"
         "CREATE TABLE t (id INT PRIMARY KEY, gtid VARCHAR(30)) DEFAULT CHARSET={};\n")
 
 
-@pytest.mark.by_turns(one_in=2)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
-def test_a_base_goes_on_where_a_replica_does(case, tmp_path):
+@pytest.mark.by_turns("server")
+@pytest.mark.parametrize(("history", "server"), CASES)
+def test_a_base_goes_on_where_a_replica_does(history, server, tmp_path):
     """An empty base at every place: the rows that come are those of the groups that the source sent."""
-    charset = "latin1" if case.parent.name == "mariadb" else "utf8mb4"
+    case, charset = HERE / server / history, "latin1" if server == "mariadb" else "utf8mb4"
     (tmp_path / "dump.sql").write_text(DUMP.format(charset))
     wrong = {}
     for number, (place, sent) in enumerate(json.loads((case / "case.json").read_text())["places"].items()):
@@ -53,10 +53,11 @@ def loses(case, place):
     return False
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
-def test_a_comparison_says_where_a_replica_attaches(case):
+@pytest.mark.by_turns("server")
+@pytest.mark.parametrize(("history", "server"), CASES)
+def test_a_comparison_says_where_a_replica_attaches(history, server):
     """It does where the source sent groups; a place is behind, or diverged in a domain that the source lacks."""
-    wrong = {}
+    case, wrong = HERE / server / history, {}
     for place, sent in json.loads((case / "case.json").read_text())["places"].items():
         found = applier.compare(place, case)
         back = applier.compare(case, place)

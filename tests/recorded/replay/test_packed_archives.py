@@ -17,6 +17,7 @@ from tests.support.real_server import Case, differences, replayed
 ORDERS = "shop.orders"
 
 
+@pytest.mark.by_turns("name")
 @pytest.mark.parametrize("name", ["many-files-mysql", "many-files-mariadb", "compressed-mysql"])
 @pytest.mark.parametrize("packing", SUFFIXES)
 def test_packed_cases_end_with_the_servers_rows(name, packing, tmp_path):

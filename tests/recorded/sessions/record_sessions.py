@@ -1,8 +1,8 @@
 """Records what real servers make of the sessions in `sessions.py`: `python -m
 tests.recorded.sessions.record_sessions URL=FOLDER…` with mysql://USER@HOST:PORT and the folder of the server's logs,
-those of FOUND with the word `found`, `found_mysql`, `mariadb`, `codes`, `structure` or `texts`; with names, only
-these sessions. The tables of a session "…-on-a-replica" are those of a replica, whose URL follows the folder behind
-another "=".
+those of FOUND with the word `found`, `found_mysql`, `mariadb`, `codes`, `structure`, `texts` or `expressions`; with
+names, only these sessions. The tables of a session "…-on-a-replica" are those of a replica, whose URL follows the
+folder behind another "=".
 
 recorded.jsonl.gz, found.jsonl.gz and so on hold a line for each session and server: {"name", "server": the server's
 version, "log": its binlog in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows' cells, as

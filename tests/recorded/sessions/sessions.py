@@ -2,7 +2,8 @@
 that has no such setting, type or clause refuses them. They are in sessions.sql, a statement a line; of its ALTERS each
 is executed on a table of its own. FOUND are those of found.sql, found_mysql.sql and mariadb.sql: what random histories
 (tests/live) once showed, of all servers, of MySQL and of MariaDB; those of codes.sql are about the bytes of text, those
-of structure.sql about partitions, sequences and the order of rows, those of texts.sql about text in expressions.
+of structure.sql about partitions, sequences and the order of rows, those of texts.sql about text in expressions, those
+of expressions.sql about what defaults, casts and generated columns compute.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def _copies(columns: str, mode: str) -> list[str]:
 
 SESSIONS = _sections("sessions.sql")
 FOUND = {name: _sections(f"{name}.sql") for name in ("found", "found_mysql", "mariadb", "codes", "structure",
-                                                       "texts")}
+                                                       "texts", "expressions")}
 _ALTERS = SESSIONS.pop("ALTERS")
 _STORED = ", k INT AS (HOUR(ts)) STORED"
 SESSIONS |= {"copied-timestamps": _copies("", "DEFAULT"), "copied-timestamps-lax": _copies("", "''"),

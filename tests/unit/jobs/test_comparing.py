@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from applier.jobs.compare import Distance
 from tests.support.group_id_logs import with_group_ids
 from tests.support.small_logs import CREATE
 
+NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
+"""Of all events: logs that are written one after the other may have the same ones."""
 SOURCE, OTHER = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
 
 
@@ -26,7 +29,7 @@ def log(folder, ids, *, name="b.000001", source=SOURCE, rotate=(), **options):
     """An archive with a transaction for each id; its files rotate before some of them. Where groups end."""
     Path(folder).mkdir(exist_ok=True)
     ends = []
-    with applier.binlog.Writer(f"{folder}/{name}", source=source, **options) as writer:
+    with applier.binlog.Writer(f"{folder}/{name}", source=source, time=NOON, **options) as writer:
         writer.query("CREATE DATABASE shop")
         writer.query(CREATE, "shop")
         for id in ids:

@@ -69,3 +69,11 @@ def test_weights_of_a_level_are_a_servers(collation, level, weights):
 def test_a_collation_of_bytes_has_no_weights():
     with pytest.raises(ValueError, match="without weights"):
         list(weights_by_position(pa.array(["a"]), "utf8mb4_bin"))
+
+
+def test_thai_letters_are_compared_by_their_codes():
+    """Consonants and the vowels behind them; a vowel that is written before its consonant counts after it."""
+    letters = bytes([*range(0xA1, 0xCF), *range(0xD0, 0xDA)]).decode("tis-620")
+    keys = encoded([pa.array([letters, *letters, "เก", "โข"])], ["tis620_thai_ci"])
+    assert keys[0] == letters.encode("tis-620") and keys[1:-2] == [letter.encode("tis-620") for letter in letters]
+    assert keys[-2:] == ["กเ".encode("tis-620"), "ขโ".encode("tis-620")]

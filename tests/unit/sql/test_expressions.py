@@ -99,11 +99,10 @@ def test_what_is_not_known_is_not_guessed(sql):
         values(sql)
 
 
-def test_a_bit_is_no_text():
-    """Its text is its bytes."""
-    [table] = parse_statement("CREATE TABLE d.v (x BIT(5))")
-    with pytest.raises(NotComputable):
-        evaluate("CONCAT(x, '-')", lambda name: (pa.array([7]), table.definition.column(name).type), 1, Session())
+def test_the_text_of_a_bit_is_its_bytes():
+    [table] = parse_statement("CREATE TABLE d.v (x BIT(9))")
+    made = evaluate("CONCAT(x, '-')", lambda name: (pa.array([97]), table.definition.column(name).type), 1, Session())
+    assert made.values.to_pylist() == [b"\0a-"]
 
 
 _CHAINED = "1" + " BETWEEN 0 AND 1" * 60
@@ -136,6 +135,20 @@ def test_an_expression_of_any_form_is_refused_at_the_worst(sql):
         evaluate(sql, no_columns, 1, Session("mysql", time_zone="+00:00", now_us=10**15))
 
 
+@pytest.mark.parametrize(("opening", "closing"), [("(", ")"), ("~", "")])
+def test_an_expression_of_the_most_levels_is_computed(opening, closing):
+    whole = opening * 99 + "1" + closing * 99
+    assert evaluate(whole, no_columns, 1, Session()).values.to_pylist() in ([1], [2**64 - 2])
+    with pytest.raises(NotComputable, match="too many levels"):
+        evaluate(opening + whole + closing, no_columns, 1, Session())
+
+
+@pytest.mark.parametrize(("arguments", "expected"), [
+    ("'abcb', 'b', 'x'", "axcx"), ("'abcb', 'b', NULL", "ac"), ("'abcb', NULL, 'x'", "abcb")])
+def test_replace_in_mode_oracle_takes_null_for_an_empty_text(arguments, expected):
+    assert evaluate(f"REPLACE_ORACLE({arguments})", no_columns, 1, Session("mariadb")).values.to_pylist() == [expected]
+
+
 @pytest.mark.parametrize(("mode", "sql", "expected"), [
     ("PIPES_AS_CONCAT", "s || 'x' || -a * 2", "CONCAT(s , 'x' , -a) * 2"),
     ("ANSI", "IF(s || '||' = 'q', (s || 1) || 2, 3)", "IF(CONCAT(s , '||') = 'q', CONCAT((CONCAT(s , 1)) , 2), 3)"),
@@ -162,3 +175,17 @@ def test_text_joined_in_mode_oracle_is_joined_by_its_own_function():
     [change] = parse_statement("CREATE TABLE d.t (s TEXT, v TEXT AS (s || 'x'))", sql_mode="PIPES_AS_CONCAT,ORACLE",
                                flavour="mariadb")
     assert change.definition.column("v").expression == "CONCAT_OPERATOR_ORACLE(s , 'x')"
+
+
+@pytest.mark.parametrize(("sql", "result"), [
+    ("SLEEP(1) OR 1", 1), ("0 AND SLEEP(1)", 0), ("NOT (SLEEP(1) AND 0)", 1),
+    ("SLEEP(1)" + " OR (0" * 40 + " OR 1" + ")" * 40, 1), ("SLEEP(1)" + " OR 0" * 60 + " OR 1", 1)])
+def test_an_operand_that_decides_needs_no_other_one(sql, result):
+    """Each is computed once, however deep it is."""
+    assert evaluate(sql, no_columns, 1, Session("mysql")).values.to_pylist() == [result]
+
+
+@pytest.mark.parametrize("sql", ["SLEEP(1) OR 0", "SLEEP(1) AND 1", "NULL OR SLEEP(1)"])
+def test_an_unknown_operand_that_decides_is_not_guessed(sql):
+    with pytest.raises(NotComputable, match="SLEEP"):
+        evaluate(sql, no_columns, 1, Session("mysql"))

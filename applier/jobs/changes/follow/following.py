@@ -190,13 +190,16 @@ class _Follower:
             log = self._read_log(replace(self._changes, stop_position=(file, offset)), WHOLE)
             if not gtids or GtidSet.parse(log.ends_at.gtid_set) == GtidSet.parse(gtids):
                 return log
-        except (ArchiveError, UsageError):
+        except ArchiveError:
             if not gtids:
                 raise
+        except UsageError as error:
+            if not gtids:
+                raise _of_archive(error) from error
         try:
             log = self._read_log(replace(self._changes, stop_gtid=gtids), WHOLE)
-        except UsageError as error:  # the archive may grow up to there
-            raise ArchiveError(error.message, file=error.file, hint=error.hint) from error
+        except UsageError as error:
+            raise _of_archive(error) from error
         if GtidSet.parse(log.ends_at.gtid_set) != GtidSet.parse(gtids):
             raise self._other_log(end, log.ends_at)
         return log
@@ -206,6 +209,11 @@ class _Follower:
                             f"its end, {end[0]}:{end[1]}", file=at.file, position=at.offset, errno=LOG_GAP,
                             hint="give the log that it was made of; or, if its rows are stored, give its position as "
                                  "--after")
+
+
+def _of_archive(error: UsageError) -> ArchiveError:
+    """The error for an archive that does not reach the end of a batch; it may grow up to there."""
+    return ArchiveError(error.message, file=error.file, hint=error.hint)
 
 
 def _order(position: End) -> int:

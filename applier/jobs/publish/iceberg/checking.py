@@ -3,114 +3,194 @@
     metadata    lists of manifests, manifests and delete files of all snapshots
     rows        data files of the current snapshot, and of those with tags or branches: older ones may expire with the
                 lake. Of those in the lake only the size is compared; `fsck` reads them as files of versions.
-    orphans     other files in the table's own folder, of publications that were killed or lost, or are under way
+    orphans     files in tables' folders as publications write them, which no metadata name: of publications that were
+                killed or lost, or are under way
+
+Tables share a folder if one got the name that another one had when it was created, and catalogs may share a warehouse.
+So a file is an orphan only if no published table names it, nor any other metadata file there that may be the current
+one of a table: one of a table that is not among these, or a later one of a table that is, which another catalog may
+have. A folder has none if metadata there name files in another one, which may be the same by another path.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
 
+import orjson
 from pyarrow import fs
 from pyiceberg.catalog import Catalog
+from pyiceberg.io import FileIO
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.manifest import DataFile, DataFileContent, ManifestFile
-from pyiceberg.table import Table
+from pyiceberg.table import StaticTable, Table
 
+from applier.jobs.lake.contents import Stored
 from applier.jobs.publish.iceberg.states import published_tables
 from applier.schema.table_filter import EVERYTHING
+
+_OWN = re.compile(r"/(?:metadata/[^/]+\.(?:avro|metadata\.json)|data/[^/]+\.deletes\.parquet)")
+"""The end of a path that publications write."""
+_METADATA = ".metadata.json"
+_THREADS = 16
 
 
 @dataclass(frozen=True)
 class CheckedTables:
-    """`damaged` has a line for each file that is missing or has the wrong size, `orphans` the files that nothing names,
-    with their bytes."""
+    """`damaged` has a line for each file that is missing or has the wrong size. `orphans` are the files that nothing
+    names, with their bytes; `removed` were some until now."""
 
     damaged: tuple[str, ...]
     orphans: Mapping[str, int]
+    removed: Mapping[str, int]
 
 
-def check_tables(catalog: Catalog) -> CheckedTables:
-    """Check the published tables of a catalog."""
-    damaged, orphans = list[str](), dict[str, int]()
-    for table in published_tables(catalog, EVERYTHING):
-        files = _Files(table)
-        damaged += [f"{'.'.join(table.name())}: {line}" for line in files.damage()]
-        orphans |= files.orphans()
-    return CheckedTables(tuple(damaged), orphans)
+def check_tables(catalog: Catalog, remove_before: datetime | None) -> CheckedTables:
+    """Check the published tables of a catalog, and remove orphans that were written before a time, None: no orphan.
+    Errors: OSError."""
+    tables, files = published_tables(catalog, EVERYTHING), _Files()
+    damaged = [f"{'.'.join(table.name())}: {line}" for table in tables for line in files.damage(table)]
+    orphans = files.orphans(tables)
+    old = {path: io for path, (io, stored) in orphans.items()
+           if remove_before is not None and stored.written < remove_before}
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(_delete, old.values(), old))
+    sizes = {path: stored.bytes for path, (_, stored) in orphans.items()}
+    return CheckedTables(tuple(damaged), {path: size for path, size in sizes.items() if path not in old},
+                         {path: sizes[path] for path in old})
 
 
+def _delete(io: FileIO, path: str) -> None:
+    with suppress(FileNotFoundError):
+        io.delete(path)
+
+
+@dataclass
 class _Files:
-    """The files of a table. Those in folders that were needed so far are listed, once."""
+    """What the metadata of tables name, and what is in the folders that were needed so far, which are listed once.
+    Paths are in the form of a file system: writers of one table may spell schemes differently."""
 
-    def __init__(self, table: Table) -> None:
-        self._table, self._listed = table, dict[str, dict[str, int]]()
-        self._named = {table.metadata_location, *(entry.metadata_file for entry in table.metadata.metadata_log),
-                       *(one.statistics_path for one in table.metadata.statistics)}
-        self._is_read = True
+    _listed: dict[str, dict[str, tuple[str, Stored]]] = field(default_factory=dict)
+    _named: set[str] = field(default_factory=set)
+    _seen: set[object] = field(default_factory=set)
+    _elsewhere: set[str] = field(default_factory=set)
+    """The locations of tables with metadata or delete files in other folders."""
+    _is_read: bool = True
 
-    def damage(self) -> Iterator[str]:
+    def damage(self, table: Table) -> Iterator[str]:
         """A line for each file that is missing, or has another size than the table says."""
-        metadata = self._table.metadata
+        metadata, io = table.metadata, table.io
+        self._name(table, table.metadata_location)
+        self._named.update(_plain(io, path) for path in (
+            *(entry.metadata_file for entry in metadata.metadata_log),
+            *(one.statistics_path for one in (*metadata.statistics, *metadata.partition_statistics))))
         pinned = {ref.snapshot_id for ref in metadata.refs.values()}
-        seen = set[object]()
         for snapshot in metadata.snapshots:
             needed = f"snapshot {snapshot.snapshot_id} needs it"
-            self._named.add(snapshot.manifest_list)
-            if self._size(snapshot.manifest_list) is None:
+            self._name(table, snapshot.manifest_list)
+            if self._size(io, snapshot.manifest_list) is None:
                 self._is_read = False
                 yield f"{snapshot.manifest_list}: it is missing, and {needed}"
                 continue
-            for manifest in snapshot.manifests(self._table.io):
-                self._named.add(manifest.manifest_path)
-                if (key := (manifest.manifest_path, snapshot.snapshot_id in pinned)) in seen:
+            for manifest in snapshot.manifests(io):
+                self._name(table, manifest.manifest_path)
+                if (key := (manifest.manifest_path, snapshot.snapshot_id in pinned)) in self._seen:
                     continue
-                seen.add(key)
-                if self._size(manifest.manifest_path) is None:
+                self._seen.add(key)
+                if self._size(io, manifest.manifest_path) is None:
                     self._is_read = False
                     yield f"{manifest.manifest_path}: it is missing, and {needed}"
                     continue
-                for file in self._files_in(manifest):
+                for file in _files_in(manifest, io):
                     if file.content != DataFileContent.DATA:
-                        self._named.add(file.file_path)
+                        self._name(table, file.file_path)
                     elif snapshot.snapshot_id not in pinned:
                         continue
-                    if file.file_path not in seen and (line := self._wrong(file)):
+                    if file.file_path not in self._seen and (line := self._wrong(io, file)):
                         yield f"{line}, and {needed}"
-                    seen.add(file.file_path)
+                    self._seen.add(file.file_path)
 
-    def orphans(self) -> dict[str, int]:
-        """Files in the table's folder that its metadata do not name, with their sizes; none where some metadata cannot
-        be read. It is called after `damage`."""
-        if not self._is_read:
-            return {}
-        found = self._below(self._table.location().rstrip("/"), recursive=True)
-        return {path: size for path, size in found.items() if path not in self._named
-                and not path.endswith("/version-hint.text")}
+    def orphans(self, tables: Sequence[Table]) -> dict[str, tuple[FileIO, Stored]]:
+        """The files in tables' folders that nothing names; none where some metadata cannot be read. It is called after
+        `damage` of each table."""
+        own = {str(table.metadata.table_uuid): table.metadata.last_updated_ms for table in tables}
+        found = dict[str, tuple[str, FileIO, Stored]]()
+        for table in tables:
+            start = table.location().rstrip("/")
+            there = [file for folder in ("metadata", "data")
+                     for file in self._folder(table.io, f"{start}/{folder}").items()]
+            for plain, (path, _) in there:
+                if plain not in self._named and path.endswith(_METADATA):
+                    self._add_other(table.io, path, start, own)
+            if _plain(table.io, start) not in self._elsewhere:
+                found |= {plain: (path, table.io, stored) for plain, (path, stored) in there
+                          if _OWN.fullmatch(path.removeprefix(start))}
+        return {path: (io, stored) for plain, (path, io, stored) in sorted(found.items())
+                if plain not in self._named} if self._is_read else {}
 
-    def _files_in(self, manifest: ManifestFile) -> Iterable[DataFile]:
-        return (entry.data_file for entry in manifest.fetch_manifest_entry(self._table.io, discard_deleted=True))
+    def _add_other(self, io: FileIO, path: str, start: str, own: Mapping[str, int]) -> None:
+        """Add what another metadata file in the folder of a table names, unless it is one of a table's that is not
+        later than the current one. `own` are the times of these, in milliseconds, by the tables' UUIDs."""
+        try:
+            with io.new_input(path).open() as stream:
+                said = None if path.endswith(f".gz{_METADATA}") else orjson.loads(stream.read())
+            if isinstance(said, dict) and said.get("last-updated-ms", 0) <= own.get(said.get("table-uuid", ""), -1):
+                return
+            other = StaticTable.from_metadata(path, io.properties)
+            if _plain(io, other.location().rstrip("/")) != _plain(io, start):
+                self._elsewhere.add(_plain(io, start))
+            was_read = self._is_read
+            deque(self.damage(other), maxlen=0)
+            self._is_read = was_read  # what it lacks, it does not need
+        except orjson.JSONDecodeError:
+            return  # the rest was never written
+        except Exception:  # what pyiceberg raises for metadata that it cannot read has no common class
+            self._is_read = False
 
-    def _wrong(self, file: DataFile) -> str:
-        size = self._size(file.file_path)
+    def _name(self, table: Table, path: str) -> None:
+        """Note a file that a table has in its own folder."""
+        plain, start = _plain(table.io, path), _plain(table.io, table.location().rstrip("/"))
+        self._named.add(plain)
+        if not plain.startswith(f"{start}/"):
+            self._elsewhere.add(start)
+
+    def _wrong(self, io: FileIO, file: DataFile) -> str:
+        size = self._size(io, file.file_path)
         if size is None:
             return f"{file.file_path}: it is missing"
         return "" if size == file.file_size_in_bytes else \
             f"{file.file_path}: it has {size} bytes, not {file.file_size_in_bytes}"
 
-    def _size(self, path: str) -> int | None:
-        folder = path.rpartition("/")[0]
-        if folder not in self._listed:
-            self._listed[folder] = self._below(folder, recursive=False)
-        return self._listed[folder].get(path)
+    def _size(self, io: FileIO, path: str) -> int | None:
+        found = self._folder(io, path.rpartition("/")[0]).get(_plain(io, path))
+        return None if found is None else found[1].bytes
 
-    def _below(self, folder: str, *, recursive: bool) -> dict[str, int]:
-        """The files in a folder, by their paths as the catalog writes them. Raises OSError."""
-        io = self._table.io
-        if not isinstance(io, PyArrowFileIO):
-            raise NotImplementedError(f"files of {type(io).__name__} cannot be listed")
-        scheme, netloc, path = io.parse_location(folder, io.properties)
-        start = folder.removesuffix(path)
-        infos = io.fs_by_scheme(scheme, netloc).get_file_info(
-            fs.FileSelector(path, allow_not_found=True, recursive=recursive))
-        return {f"{start}{info.path}": info.size for info in infos if info.type == fs.FileType.File}
+    def _folder(self, io: FileIO, folder: str) -> dict[str, tuple[str, Stored]]:
+        """The files in a folder, as the catalog writes their paths. Raises OSError."""
+        if folder not in self._listed:
+            scheme, netloc, path = _parsed(io, folder)
+            assert isinstance(io, PyArrowFileIO)
+            start = folder.removesuffix(path)
+            infos = io.fs_by_scheme(scheme, netloc).get_file_info(fs.FileSelector(path, allow_not_found=True))
+            self._listed[folder] = {info.path: (f"{start}{info.path}", Stored(info.size, info.mtime))
+                                    for info in infos if info.type == fs.FileType.File}
+        return self._listed[folder]
+
+
+def _files_in(manifest: ManifestFile, io: FileIO) -> Iterable[DataFile]:
+    return (entry.data_file for entry in manifest.fetch_manifest_entry(io, discard_deleted=True))
+
+
+def _plain(io: FileIO, path: str) -> str:
+    return _parsed(io, path)[2]
+
+
+def _parsed(io: FileIO, path: str) -> tuple[str, str, str]:
+    if not isinstance(io, PyArrowFileIO):
+        raise NotImplementedError(f"files of {type(io).__name__} cannot be listed")
+    return io.parse_location(path, io.properties)

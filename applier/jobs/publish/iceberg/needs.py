@@ -40,13 +40,13 @@ def needed(snapshot: Snapshot, catalog: str, filter: TableFilter, tag: str | Non
             _write(snapshot.root, Needed(one, number))
 
 
-def forget_tags(snapshot: Snapshot, catalog: str, there: Callable[[], Collection[str]]) -> None:
-    """Say that a catalog no longer needs what tags named that none of its tables has; `there` returns all that they
-    have. Raises SnapshotError where that cannot be written."""
+def forget_tags(snapshot: Snapshot, catalog: str, given: str | None, there: Callable[[], Collection[str]]) -> None:
+    """Say that a catalog no longer needs what tags named that none of its tables has: other tags than the one that was
+    just given. `there` returns all that tables have. Raises SnapshotError where that cannot be written."""
     start = f"{_name(catalog)}{_TAG}"
     known = set[str]() if snapshot.lake is None else {
         one.name for one in needs(*location.resolve(snapshot.root)) if one.name.startswith(start)
-        and one != Needed(one.name)}
+        and one.name != f"{start}{given}" and one != Needed(one.name)}
     for name in known - ({f"{start}{tag}" for tag in there()} if known else set()):
         _write(snapshot.root, Needed(name))
 

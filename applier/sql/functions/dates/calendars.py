@@ -23,7 +23,6 @@ from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.dates.date_functions import EPOCH_DAY, weeks, with_days
-from applier.sql.functions.dates.forms import from_text
 from applier.sql.functions.dates.times import clock_of, local
 from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, MONTHS, SECOND, UNITS, exact_seconds
 from applier.sql.nodes import Call
@@ -195,7 +194,7 @@ _MOST_MONTHS = 2**31
 """More of them are beyond what MariaDB counts."""
 FUNCTIONS: dict[str, Function] = {
     "WEEK": _week(of_year=False), "WEEKOFYEAR": _week(of_year=False), "YEARWEEK": _week(of_year=True),
-    "STR_TO_DATE": from_text, "FROM_DAYS": _from_days, "SEC_TO_TIME": _to_time, "TIME_TO_SEC": _of_seconds,
+    "FROM_DAYS": _from_days, "SEC_TO_TIME": _to_time, "TIME_TO_SEC": _of_seconds,
     "TIMESTAMPDIFF": _difference, "LAST_DAY": _last_day, "MAKEDATE": _day_of_year,
     "PERIOD_ADD": _of_periods(_period_on),
     "PERIOD_DIFF": _of_periods(lambda later, earlier: _months(later) - _months(earlier)),

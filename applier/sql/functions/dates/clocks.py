@@ -25,7 +25,7 @@ from applier.sql.casting.values import convert_values
 from applier.sql.functions.casts import cast_without_digits
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.dates.date_functions import with_days
-from applier.sql.functions.dates.times import FUNCTIONS as DATES
+from applier.sql.functions.dates.forms import FUNCTIONS as FORMS
 from applier.sql.functions.dates.times import LAST_SECOND, last_instant, local
 from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, exact_seconds, shown_instant
 from applier.sql.nodes import Call
@@ -221,7 +221,7 @@ def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     if session.flavour == "mariadb" and not pa.types.is_decimal(found.type):
         shown = by_distinct(made.values, lambda one: shown_instant(one, with_clock=True))
         made = replace(made, shows=False, shown=shown)
-    return DATES["DATE_FORMAT"]([made, *form], call, session, n) if form else made
+    return FORMS["DATE_FORMAT"]([made, *form], call, session, n) if form else made
 
 
 def _in_other_zone(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

@@ -5,8 +5,6 @@ Source: MySQL manual, "Date and Time Functions"; judged by both servers.
 
 from __future__ import annotations
 
-import datetime
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -21,7 +19,6 @@ from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.temporals import FIRST_LAST, moved
-from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.casts import CUTS, cast_without_digits
 from applier.sql.functions.dates.date_functions import (
@@ -29,19 +26,16 @@ from applier.sql.functions.dates.date_functions import (
     date_function,
     days_between,
     seconds_since_epoch,
-    weeks,
 )
 from applier.sql.functions.intervals import SECOND
 from applier.sql.nodes import Call
 from applier.sql.read_times import datetimes, datetimes_or_times, has_dates, is_read, times
 from applier.sql.values import (
-    TEXT,
     Arguments,
     Function,
     Value,
     as_number,
     numbers,
-    one,
     together,
     whole_number,
 )
@@ -159,8 +153,9 @@ _FULL_DATE = 1e13
 def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if call.word not in DATE_FUNCTIONS:
         raise NotComputable(f"EXTRACT({call.word} …)")
-    if call.word == "YEAR_MONTH" and arguments[0].type.base == "year" and session.flavour == "mariadb":  # no month
-        return numbers(pc.multiply(arguments[0].values.cast(pa.int64()), 100), constant=arguments[0].constant)
+    if call.word == "YEAR_MONTH" and arguments[0].type.base == "year":  # MariaDB has no month
+        months = pc.add(pc.multiply(arguments[0].values.cast(pa.int64()), 100), int(session.flavour == "mysql"))
+        return numbers(months, constant=arguments[0].constant)
     return _part(call.word)(arguments, call, session, n)
 
 
@@ -225,105 +220,12 @@ def _time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     return cast_without_digits(arguments[0], "time", call, session)
 
 
-def _name(form: str) -> Function:
-    """The name of a day or a month, in English."""
-    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        value = local(arguments[0], session, is_day=call.name == "MONTHNAME")
-        if value.type.base not in ("date", "datetime") or session.lc_time_names:
-            raise NotComputable(f"{call.name} of a value that is not a date, or in another language than English")
-        formatted = [value, Value(pa.array([form]), TEXT, constant=True)]
-        made = _date_format(formatted, replace(call, name="DATE_FORMAT"), session, n)
-        if call.name == "DAYNAME" and zero_dates.has_any(value.values):
-            made = replace(made, values=pc.if_else(pa.array(zero_dates.which(value.values)), None, made.values))
-        return made
-
-    return computed
-
-
-_FORMATS = {"Y": "%Y", "y": "%y", "m": "%m", "d": "%d", "H": "%H", "i": "%M", "s": "%S", "S": "%S", "j": "%j",
-            "T": "%H:%M:%S", "%": "%%", "f": "%f"}
-
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-           "December")
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_IN_ENGLISH = frozenset("MbWa")
-
-
-def _ordinal(day: int) -> str:
-    return f"{day}" + ("th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th"))
-
-
-_WRITTEN: dict[str, Callable[[datetime.datetime], str]] = {
-    "Y": lambda instant: f"{instant.year:04}", "M": lambda instant: _MONTHS[instant.month - 1],
-    "b": lambda instant: _MONTHS[instant.month - 1][:3], "W": lambda instant: _DAYS[instant.weekday()],
-    "a": lambda instant: _DAYS[instant.weekday()][:3], "c": lambda instant: str(instant.month),
-    "e": lambda instant: str(instant.day), "D": lambda instant: _ordinal(instant.day),
-    "k": lambda instant: str(instant.hour), "l": lambda instant: str(instant.hour % 12 or 12),
-    "h": lambda instant: f"{instant.hour % 12 or 12:02}", "I": lambda instant: f"{instant.hour % 12 or 12:02}",
-    "p": lambda instant: "PM" if instant.hour > 11 else "AM", "w": lambda instant: str(instant.isoweekday() % 7),
-    "r": lambda instant: f"{instant.hour % 12 or 12:02}:{instant:%M:%S} {'PM' if instant.hour > 11 else 'AM'}",
-    "U": lambda instant: f"{_week_of(instant, 0)[1]:02}", "u": lambda instant: f"{_week_of(instant, 1)[1]:02}",
-    "V": lambda instant: f"{_week_of(instant, 2)[1]:02}", "v": lambda instant: f"{_week_of(instant, 3)[1]:02}",
-    "X": lambda instant: f"{_week_of(instant, 2)[0]:04}", "x": lambda instant: f"{_week_of(instant, 3)[0]:04}"}
-
-
-def _week_of(instant: datetime.datetime, mode: int) -> tuple[int, int]:
-    year, week = weeks(pa.array([instant], pa.timestamp("us")), mode)
-    return int(year[0]), int(week[0])
-
-
-def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    value, wanted = local(arguments[0], session), one(arguments[1])
-    if value.type.base not in ("date", "datetime") or not isinstance(wanted, str):
-        raise NotComputable("DATE_FORMAT of a value that is not a date")
-    signs = re.findall(r"%(.)|(%\Z|[^%]+)", wanted, re.DOTALL)
-    if any(sign and sign not in _FORMATS and sign not in _WRITTEN for sign, _ in signs) or (
-            session.lc_time_names and any(sign in _IN_ENGLISH for sign, _ in signs)):
-        raise NotComputable(f"DATE_FORMAT {wanted!r}")
-
-    def shown(micros: int) -> str | None:
-        days, clock = divmod(micros, DAY)
-        is_invalid = days < zero_dates.BEFORE_ALL_DAYS
-        instant = _EPOCH + datetime.timedelta(microseconds=clock if is_invalid else micros)
-        texts = [_of_invalid(sign, days, instant) if is_invalid and sign in _OF_DAYS else _of_instant(sign, instant)
-                 if sign else text for sign, text in signs]
-        return None if None in texts else "".join(map(str, texts))
-
-    return Value(by_distinct(value.values.cast(pa.timestamp("us")).cast(pa.int64()), shown), TEXT, value.constant)
-
-
-_EPOCH = datetime.datetime(1970, 1, 1)
-
-
-def _of_instant(sign: str, instant: datetime.datetime) -> str:
-    return _WRITTEN[sign](instant) if sign in _WRITTEN else instant.strftime(_FORMATS[sign])
-
-
-def _of_invalid(sign: str, days: int, midnight: datetime.datetime) -> str | None:
-    """A part of an invalid date; None if it has no such month or day."""
-    year, month, day = (int(part) for part in zero_dates.parts(np.array(days)))
-    if sign in "Mb":
-        return _of_instant(sign, midnight.replace(day=1, month=month)) if month else None
-    if sign in "Waw" and not (year or month):
-        return None
-    made = {"Y": f"{year:04}", "y": f"{year % 100:02}", "m": f"{month:02}", "c": str(month), "d": f"{day:02}",
-            "e": str(day), "D": _ordinal(day)}.get(sign)
-    if made is None:
-        raise NotComputable("the weekday or the week of an invalid date")
-    return made
-
-
-_OF_DAYS = frozenset("YyMbWawjmcdeDUuVvXx")
-"""Signs of DATE_FORMAT for what depends on the day."""
-
-
 FUNCTIONS: dict[str, Function] = {
     "NOW": _current("datetime", utc=False), "CURDATE": _current("date", utc=False),
     "CURTIME": _current("time", utc=False), "UTC_TIMESTAMP": _current("datetime", utc=True),
     "UTC_DATE": _current("date", utc=True), "UTC_TIME": _current("time", utc=True),
     "EXTRACT": _extract, "DATEDIFF": _date_difference, "UNIX_TIMESTAMP": _unix_timestamp,
-    "MONTHNAME": _name("%M"), "DAYNAME": _name("%W"),
-    "DATE": _date, "TIME": _time, "DATE_FORMAT": _date_format,
+    "DATE": _date, "TIME": _time,
     **{name: _part(name) for name in DATE_FUNCTIONS if "_" not in name or name.startswith("TO_")},
 }
 NOW = frozenset({"NOW", "CURDATE", "CURTIME", "UTC_TIMESTAMP", "UTC_DATE", "UTC_TIME"})

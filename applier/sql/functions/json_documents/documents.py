@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Decimal
 from json.encoder import encode_basestring as quoted
 from typing import Any
 
@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charset_tables import MULTI_BYTE
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, TEMPORAL
+from applier.mysql.types import BINARY, MEMBERS, TEMPORAL, ColumnType
 from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import WIDE, by_distinct
@@ -116,8 +116,6 @@ def unquoted(documents: pa.Array) -> pa.Array:
 
 
 def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    if len(arguments) != 2:
-        raise NotComputable("JSON_VALUE with options")
     [path] = paths_of(arguments[1:])
 
     def extracted(text: str) -> str | None:
@@ -130,10 +128,32 @@ def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
             return {"true": "1", "false": "0"}.get(part.text, part.text)
         return part.written()
 
+    if call.word:
+        return _whole_value(by_distinct(as_documents(arguments[0], session), _read(extracted, session)), call.word,
+                            constant=arguments[0].constant)
     made = unquoted(by_distinct(as_documents(arguments[0], session), _read(extracted, session)))
     if session.flavour == "mysql":
         made = pc.if_else(pc.greater(pc.utf8_length(made), _MOST_CHARACTERS), pa.scalar(None, pa.string()), made)
     return Value(made, TEXT, arguments[0].constant)
+
+
+def _whole_value(parts: pa.Array, word: str, *, constant: bool) -> Value:
+    """JSON_VALUE … RETURNING SIGNED or UNSIGNED: a number, rounded half to even, a boolean, or text that is all digits;
+    NULL for others, and out of range."""
+    low, high = (-2**63, 2**63) if word == "SIGNED" else (0, 2**64)
+
+    def whole(text: str) -> Decimal | None:
+        text = {"true": "1", "false": "0"}.get(text, text)
+        if not _WHOLE_OR_NUMBER.fullmatch(text):
+            return None
+        number = Decimal(text.strip('"')).to_integral_value(ROUND_HALF_EVEN)
+        return number if low <= number < high else None
+
+    made = by_distinct(parts, whole, pa.decimal128(38, 0))
+    return Value(made, ColumnType("bigint", unsigned=word == "UNSIGNED"), constant)
+
+
+_WHOLE_OR_NUMBER = re.compile(r'"[+-]?\d+"|-?\d+(\.\d+)?([eE][+-]?\d+)?')
 
 
 def _length(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -199,6 +219,8 @@ def _read(read: Callable[[str], Any], session: Session) -> Callable[[str], Any]:
 def is_document(text: str) -> bool:
     """True if MariaDB takes a text as a document. Raises NotComputable where it takes more than JSON has: any escape,
     `1.`, and numbers of any size."""
+    if begins_with_number(text):
+        return False
     try:
         from_text(text)
     except DocumentError:
@@ -206,6 +228,14 @@ def is_document(text: str) -> bool:
             raise NotComputable(f"whether {text[:100]!r} is a document") from None
         return False
     return True
+
+
+def begins_with_number(text: str) -> bool:
+    """True for text like that of a date, which is a number with more behind it."""
+    return _MORE_THAN_NUMBER.match(text) is not None
+
+
+_MORE_THAN_NUMBER = re.compile(r"\s*-?(?:0\d|\d+(?:\.\d+)?(?:\s+\S|[^\s\d.eE]))")
 
 
 def _keys(node: Node, paths: list[Path]) -> str | None:
@@ -432,6 +462,8 @@ def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
+    if session.flavour == "mariadb" and value.type.base in BINARY:
+        return Value(by_distinct(shown_bytes(value), quoted), TEXT, value.constant)
     text = _shown_text(value, session)
     if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL:
         return Value(pa.nulls(len(text), pa.string()), TEXT, value.constant)
@@ -474,12 +506,14 @@ def as_part(value: Value, session: Session) -> Value:
     """A value as a part of a document, as its text."""
     if value.is_null:
         made = pa.nulls(len(value.values), pa.string())
+    elif value.values.null_count == len(value.values):
+        made = pa.nulls(len(value.values), pa.string())
     elif not value.shows or value.type.base == "bit":
         raise NotComputable("a number whose digits are not known in a document")
     elif value.type.base == "json":
         made = value.values
-    elif value.type is BOOL and session.flavour == "mariadb":
-        raise NotComputable("a boolean in a document, which is 1 once it has been stored")
+    elif value.type == BOOL and value.type is not BOOL and session.flavour == "mariadb":
+        raise NotComputable("TRUE in a document, which is 1 once it has been stored")
     elif value.type is BOOL:
         made = pc.if_else(pc.equal(value.values, 0), "false", "true")
     elif value.is_text and session.flavour == "mysql" and value.type.charset in WIDE:
@@ -497,9 +531,13 @@ def as_part(value: Value, session: Session) -> Value:
     elif value.type.base in BINARY and session.flavour == "mysql":
         code = _BYTES["varbinary" if value.is_loose else value.type.base]
         made = by_distinct(value.values, lambda data: None if data is None else _as_base64(data, code))
+    elif value.type.base in MEMBERS:
+        made = by_distinct(_shown_text(value, session), quoted)
     elif value.type.base in BINARY:
         made = by_distinct(shown_bytes(value), quoted)
-    elif value.type.base in TEMPORAL and session.flavour == "mysql":
+    elif value.type.base in TEMPORAL and session.flavour == "mariadb":
+        made = by_distinct(as_text(value, session), quoted)
+    elif value.type.base in TEMPORAL:
         local = replace(value.type, base="datetime") if value.type.base == "timestamp" else value.type
         shown_as = local if local.base == "date" else replace(local, fsp=6)
         clock = convert_values(value.values, value.type, shown_as, session)

@@ -14,6 +14,7 @@ from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
 from applier.sql.casting.byte_strings import bytes_of_text
+from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.collated import EACH_BYTE
 from applier.sql.functions.json_documents import document_changes, documents
 from applier.sql.nodes import Call
@@ -23,6 +24,10 @@ _FROM_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_QUOTE", "MEMBER OF"}
 """Functions whose first argument is no document."""
 _OF_ANY_TEXT = frozenset({"JSON_VALID", "JSON_UNQUOTE", "JSON_EXISTS"})
 """Functions that have a value for text that is no document."""
+_NULL_OF_NUMBERS = frozenset({
+    "JSON_SET", "JSON_INSERT", "JSON_REPLACE", "JSON_REMOVE", "JSON_KEYS", "JSON_EXTRACT", "JSON_QUERY", "JSON_DEPTH",
+    "JSON_COMPACT", "JSON_DETAILED", "JSON_CONTAINS_PATH"})
+"""Functions that make NULL of text that is a number with more behind it."""
 _NUMBERED = r"(?i)\\u(?:00[89a-f]|0[1-9a-f]|[1-9a-f])"
 """A character beyond ASCII by its number."""
 _BEGINS = r'^[ \t\n\r]*[{\["\-0-9tfn]'
@@ -40,7 +45,10 @@ def _of_text(name: str, function: Function) -> Function:
         begins = None
         if name not in _OF_ANY_TEXT and arguments[0].is_text:
             begins = pc.match_substring_regex(arguments[0].values, _BEGINS)
+            numbers = by_distinct(arguments[0].values, documents.begins_with_number, pa.bool_())
+            begins = pc.and_not(begins, numbers) if name in _NULL_OF_NUMBERS else begins
             readable = pc.if_else(begins, arguments[0].values, "null")
+            readable = pc.if_else(numbers, "0", readable) if name == "JSON_MERGE_PATCH" else readable
             arguments = [Value(readable, arguments[0].type, document.constant), *arguments[1:]]
         made = function(arguments, call, session, n)
         if begins is not None and pc.any(pc.invert(begins)).as_py():

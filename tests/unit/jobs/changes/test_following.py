@@ -175,6 +175,22 @@ def test_after_a_failover_batches_end_where_they_did(tmp_path, flavour, acknowle
     assert [id for _, ids in first[:acknowledged] + again for id in ids] == [*range(9)]
 
 
+def test_a_batch_whose_end_is_gone_from_a_log_without_gtids(tmp_path):
+    """Only its position names it."""
+    log = tmp_path / "log"
+    log.mkdir()
+    with applier.binlog.Writer(log / "binlog.000001", gtids="none") as writer:
+        writer.query("CREATE DATABASE d")
+        writer.query("CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(20))", "d")
+        insert(writer, 1)
+        early = writer.position
+        insert(writer, 2)
+    assert [batch.number for batch in applier.follow(log, state=tmp_path / "state", until_now=True)] == [1]
+    os.truncate(log / "binlog.000001", early[1])
+    with pytest.raises(applier.ArchiveError, match=r"past the end of binlog\.000001"):
+        list(applier.follow(log, state=tmp_path / "state", until_now=True))
+
+
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 @pytest.mark.parametrize("same_bytes, rotated", [(True, False), (False, False), (True, True)])
 @pytest.mark.parametrize("acknowledged", [True, False])

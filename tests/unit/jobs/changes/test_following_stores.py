@@ -1,9 +1,6 @@
 """`follow` on an archive in an object store: it grows, old objects go, and the follower is killed."""
 
-import os
 import random
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +9,7 @@ import pytest
 import applier
 from applier.binlog.locating.groups import GroupPass
 from applier.snapshot.files import location
+from tests.support.forked_runs import forked_runs
 from tests.support.object_store import object_store
 from tests.support.real_server import Case
 
@@ -107,23 +105,36 @@ def test_objects_behind_the_state_may_go(store, tmp_path):
 
 
 FOLLOWER = """
-import os, sys, applier
-for batch in applier.follow({archive!r}, "d.t", state={state!r}, until_now=True, batch_bytes="1M"):
-    path = {sink!r} + f"/{{batch.number:06}}"
-    with open(path + ".new", "w") as file:
-        print(*batch["d.t"].to_arrow()["id"].to_pylist(), file=file)
-    os.replace(path + ".new", path)
-    batch.acknowledge()
+import applier
+def run(ends_at):
+    touched = 0
+    def killed_at(event, arguments):
+        nonlocal touched
+        if event in ("open", "os.mkdir", "os.rename", "os.remove", "os.listdir"):
+            touched += 1
+            if touched == ends_at:
+                os.kill(os.getpid(), 9)
+    sys.addaudithook(killed_at)
+    archive, state, sink = sys.argv[1:]
+    for batch in applier.follow(archive, "d.t", state=state, until_now=True, batch_bytes="1M"):
+        path = f"{sink}/{batch.number:06}"
+        with open(path + ".new", "w") as file:
+            print(*batch["d.t"].to_arrow()["id"].to_pylist(), file=file)
+        os.replace(path + ".new", path)
+        batch.acknowledge()
+    return touched
 """
+"""Of forked_runs: kills itself before it touches a file for the `ends_at`-th time; returns how often it touched one."""
 
 
 def test_a_follower_that_is_killed(store, tmp_path):
-    """At any time, while the archive grows by replaced objects."""
-    folder, sink, turns = tmp_path / "log", tmp_path / "sink", random.Random(7)
+    """Anywhere, while the archive grows by replaced objects."""
+    folder, sink, turns, killed = tmp_path / "log", tmp_path / "sink", random.Random(7), 0
     folder.mkdir()
     sink.mkdir()
-    code = FOLLOWER.format(archive=ARCHIVE, state=str(tmp_path / "state"), sink=str(sink))
-    with applier.binlog.Writer(folder / "binlog.000001") as log:
+    with forked_runs(FOLLOWER, ARCHIVE, str(tmp_path / "state"), str(sink)) as run, \
+            applier.binlog.Writer(folder / "binlog.000001") as log:
+        touched = 0
         log.query("CREATE DATABASE d")
         log.query("CREATE TABLE d.t (id INT PRIMARY KEY)")
         for number in range(1, 25):
@@ -136,13 +147,9 @@ def test_a_follower_that_is_killed(store, tmp_path):
                 log.rotate(folder / f"binlog.{number // 6 + 1:06}")
                 store(path.name, path.read_bytes())
             if number % 4 == 0:
-                running = subprocess.Popen([sys.executable, "-c", code], env=os.environ, stderr=subprocess.DEVNULL)
-                try:
-                    running.wait(turns.uniform(0.3, 3))
-                except subprocess.TimeoutExpired:
-                    running.kill()
-                    running.wait()
-    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)
+                ended = run(turns.randint(1, touched) if touched else 0)
+                touched, killed = touched or ended, killed + (ended is None)
+        assert run(0) and killed >= 3
     found = [int(id) for path in sorted(sink.glob("[0-9]*[0-9]")) for id in path.read_text().split()]
     assert found == [*range(1, 25)]
 

@@ -1,10 +1,16 @@
 """What a dump says of itself: its session, its position."""
 
+from datetime import UTC, datetime
+
+import pyarrow.dataset as ds
 import pytest
 
+from applier.jobs.importing.job import import_dump
 from applier.jobs.importing.position import DumpPosition
 from applier.jobs.importing.sql.session import DumpSession
 from applier.jobs.importing.sql.spans import LiteralContext
+from applier.options import ImportOptions
+from applier.snapshot import manifest
 
 UUID = "7f19961a-e517-11f1-8d67-02fc00000001"
 
@@ -41,3 +47,18 @@ def test_a_session_is_set_and_put_back():
     assert not session.ansi_quotes and session.reading == LiteralContext("utf8mb4", True, "-01:00", "mysql", True)
     session.set("SET time_zone = DEFAULT")
     assert session.reading.time_zone == "+05:00"
+
+
+@pytest.mark.parametrize("comment", ["/*!40101 {} */", "/*M!100101 {} */", "/*!{} */"])
+def test_comments_that_a_server_runs(comment, tmp_path):
+    """Plain comments are skipped; these are statements, and quoted text in them is text."""
+    of_column = comment.format("COMMENT '*/;'")
+    settings = [comment.format(sql) + ";\n" for sql in ("SET NAMES latin1", "SET TIME_ZONE='+02:00'")]
+    (tmp_path / "dump.sql").write_text(
+        "/* SET NAMES utf8mb4 */;\n-- MariaDB dump 10.19\n" + "".join(settings) + "CREATE DATABASE d;\nUSE d;\n"
+        f"CREATE TABLE t (v VARCHAR(9) CHARACTER SET utf8mb4 {of_column}, at TIMESTAMP NULL);\n"
+        "INSERT INTO t VALUES ('\u00e9', '2026-01-01 02:00:00');\n", encoding="latin1")
+    import_dump(ImportOptions(str(tmp_path / "dump.sql"), str(tmp_path / "out")))
+    [file] = manifest.load(str(tmp_path / "out")).table("d", "t").files
+    [row] = ds.dataset(str(tmp_path / "out" / file.path)).to_table(columns=["v", "at"]).to_pylist()
+    assert row == {"v": "\u00e9", "at": datetime(2026, 1, 1, tzinfo=UTC)}

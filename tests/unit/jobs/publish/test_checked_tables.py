@@ -1,5 +1,6 @@
 """`applier fsck LAKE --iceberg`: what published tables lack, and what nothing names."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,13 @@ def test_orphans(tmp_path, published, folder, capsys):
     assert cli.main(["fsck", str(tmp_path / "lake"), "--iceberg", f"sqlite:///{tmp_path}/catalog.db"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1].endswith("; 2 orphans, 0.0 MB") and lines[0].endswith(": an orphan, which no table names")
+    for path in folder.rglob("*.*"):
+        os.utime(path, (0, 0))
+    assert applier.fsck(tmp_path / "lake", iceberg=f"sqlite:///{tmp_path}/catalog.db",
+                        remove_orphans=True).removed == found.orphans
+    table = readers.catalog(tmp_path).load_table(("shop", "item"))
+    for snapshot in table.snapshots():
+        assert table.scan(snapshot_id=snapshot.snapshot_id).to_arrow().num_rows == 3000
 
 
 @pytest.mark.parametrize(("pattern", "words"), [

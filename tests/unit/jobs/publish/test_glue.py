@@ -1,5 +1,7 @@
 """`applier publish --iceberg NAME`: a catalog of AWS Glue, as moto's server plays it, with its tables on S3."""
 
+from datetime import timedelta
+
 import pyiceberg.catalog
 import pytest
 from pyiceberg.utils.config import Config
@@ -71,6 +73,27 @@ def test_tables_follow(log, follow, glue):
     properties = glue().load_namespace_properties("d")
     assert (properties["applier.complete"], properties["mysql.position"]) == ("true", changed.position)
     assert [one.name for one in applier.published(iceberg="glue").tables] == ["d.moved"]
+
+
+def test_orphans_on_s3(log, follow, glue, monkeypatch):
+    """Only what nothing names goes, however young the rest is."""
+    follow()
+    applier.publish("s3://lake/shop", iceberg="glue")
+    with log.transaction():
+        log.update("d.t", before={"id": [1], "v": ["a"]}, after={"id": [1], "v": ["c"]})
+    second = follow()
+    applier.publish("s3://lake/shop", iceberg="glue")
+    table, lost = glue().load_table(("d", "t")), []
+    for name in ("metadata/lost.avro", "data/lost.deletes.parquet"):
+        with table.io.new_output(f"{table.location()}/{name}").create() as stream:
+            stream.write(b"?")
+        lost.append(f"{table.location()}/{name}")
+    assert applier.fsck("s3://lake/shop", iceberg="glue", quick=True, remove_orphans=True).orphans == (*lost[::-1],)
+    monkeypatch.setattr("applier.jobs.publish.job.GRACE", timedelta(hours=-1))
+    found = applier.fsck("s3://lake/shop", iceberg="glue", quick=True, remove_orphans=True)
+    assert (found.orphans, found.removed) == ((), (*lost[::-1],))
+    rows(glue(), second)
+    assert applier.fsck("s3://lake/shop", iceberg="glue").damaged == ()
 
 
 def test_of_two_publications_one_wins(log, follow, glue, monkeypatch):

@@ -35,7 +35,9 @@ def test_only_what_changed_is_replaced(tmp_path, log, publish):
     assert changes(publish()) == {"d.t": ("created", 1, 0), "d.u": ("created", 0, 0)}
     with log.transaction():
         log.insert("d.u", {"id": [7]})
-    assert changes(publish()) == {"d.t": ("unchanged", 0, 0), "d.u": ("changed", 1, 0)}
+    changed = publish()
+    assert changes(changed) == {"d.t": ("unchanged", 0, 0), "d.u": ("changed", 1, 0)}
+    assert {table.renamed_from for table in changed.tables} == {None}
     assert changes(published(tmp_path, 1)) == {"d.t": ("unchanged", 0, 0), "d.u": ("unchanged", 0, 0)}
     with log.transaction():
         log.update("d.t", before={"id": [1], "v": ["a"]}, after={"id": [1], "v": ["c"]})

@@ -17,14 +17,20 @@ FRAMES, N = 320, 350
 """Python's frames in these tests, and more versions than that."""
 
 
-@pytest.fixture(autouse=True)
-def few_frames(tmp_path):
-    """So that fewer versions show what 1,200 do with Python's 1,000 frames. What a replay needs is imported before."""
-    with applier.binlog.Writer(str(tmp_path / "before.000001")) as log:
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory):
+    """What a replay needs is imported."""
+    folder = tmp_path_factory.mktemp("imported")
+    with applier.binlog.Writer(str(folder / "log.000001")) as log:
         log.query("CREATE DATABASE d")
         _columns(log, 1)
     for route in ("walk", "shuffle"):
-        applier.replay(str(tmp_path / "before.000001"), str(tmp_path / f"before {route}"), route=route)
+        applier.replay(str(folder / "log.000001"), str(folder / route), route=route)
+
+
+@pytest.fixture(autouse=True)
+def few_frames(imported):
+    """So that fewer versions show what 1,200 do with Python's 1,000 frames."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(FRAMES)
     yield

@@ -68,6 +68,14 @@ def test_diffs_where_they_are_less(tmp_path):
     assert done.bytes_after < without.bytes_after
 
 
+def test_each_document_of_a_row_has_a_diff(tmp_path):
+    """RW-JSON: the unchanged texts are in the INSERT alone."""
+    log = written(tmp_path / "log", ([(1, LONG, 0, LONG)], [(1, LONG | {"name": 1}, 1, LONG | {"new": True})]))
+    applier.rewrite(log, tmp_path / "out", image="minimal", partial_json=True)
+    assert (tmp_path / "out" / "binlog.000001").read_bytes().count(b"y" * 100) == 2
+    assert changes(tmp_path / "out") == changes(log)
+
+
 def test_whole_documents_where_diffs_are_no_less(tmp_path):
     """JD-ENC: no diff replaces a root, and those of a small document are larger."""
     log = written(tmp_path / "log", ([(1, [1], 0, 5)], [(1, [2], 0, {"b": 1})]))

@@ -232,3 +232,14 @@ def test_use_is_printed_where_the_default_database_changes(flavour, tmp_path, ca
             log.query("INSERT INTO t VALUES (1)", database)
     assert cli.main(["show", path]) == 0
     assert re.findall("^use `(.)`", capsys.readouterr().out, re.MULTILINE) == ["a", "b", "b", "a"]
+
+
+@pytest.mark.parametrize("name, branch", [("78", "79"), ("78", ""), ("", "79")])
+def test_a_gtid_event_of_a_prepared_transaction(name, branch, tmp_path, capsys):
+    """MariaDB's: it begins the transaction under its XID."""
+    path = str(tmp_path / "binlog.000001")
+    with BinlogWriter(path, flavour="mariadb", checksum=False) as log:
+        xid = struct.pack("<iBB", -7, len(name) // 2, len(branch) // 2) + bytes.fromhex(name + branch)
+        log.event(162, struct.pack("<QIB", 5, 0, 64) + xid)
+    assert cli.main(["show", path]) == 0
+    assert f"\nXA START X'{name}',X'{branch}',-7/*!*/;\n" in capsys.readouterr().out

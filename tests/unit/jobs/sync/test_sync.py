@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from datetime import timedelta
 
 import orjson
 import pytest
@@ -138,6 +139,39 @@ def test_formats_follow_the_lake(folder, log):
     table = iceberg_readers.catalog(folder).load_table(("d", "t"))
     assert iceberg_readers.cells(iceberg_readers.with_pyiceberg(table)) == ["(1,)", "(2,)"]
     assert DeltaTable(folder / "delta/d/t").to_pyarrow_table()["id"].to_pylist() == [1, 2]
+
+
+def test_tags_and_expiry_of_snapshots(folder, log, monkeypatch, capsys):
+    """Each round moves the tag, and drops the snapshots that were replaced longer ago, once a minute at most."""
+    catalog = f"sqlite:///{folder}/catalog.db"
+    options = {"iceberg": catalog, "tag": "latest", "expire": timedelta(0), "keep": 1}
+    rounds, _ = followed(folder, add(log, 1), add(log, 2), **options)
+    table = iceberg_readers.catalog(folder).load_table(("d", "t"))
+    assert len(table.snapshots()) == 3 and rounds[-1].expired == 0
+    assert table.snapshot_by_name("latest") == table.current_snapshot()
+    monkeypatch.setattr("applier.jobs.sync.job.EXPIRES_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("applier.jobs.sync.job.WAITS_TIMES", 0)
+    add(log, 3)()
+    rounds, _ = followed(folder, add(log, 4), **options)
+    assert [done.published[0].tables[0].snapshots_expired for done in rounds] == [2, 1]
+    table = iceberg_readers.catalog(folder).load_table(("d", "t"))
+    assert [one.snapshot_id for one in table.snapshots()][-1:] == [table.snapshot_by_name("latest").snapshot_id]
+    assert not applier.fsck(folder / "lake", iceberg=catalog).damaged
+    add(log, 5)()
+    command = ["sync", "--until-now", "--binlogs", str(folder / "log"), "--lake", str(folder / "lake"),
+               "--iceberg", catalog, "--tag", "latest", "--expire", "0s"]
+    assert cli.main(command) == 0
+    assert f", published in {catalog}, 1 snapshot expired, " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"tag": "daily"}, "--tag applies only to an Iceberg catalog"),
+    ({"expire": "7d"}, "--expire applies only to an Iceberg catalog"),
+    ({"iceberg": "sqlite:////x.db", "tag": "main"}, "'main' is not a name for a tag"),
+    ({"iceberg": "sqlite:////x.db", "expire": "7"}, "--expire 7 is not a time")])
+def test_what_is_no_tag_and_no_time(folder, options, words):
+    with pytest.raises(applier.UsageError, match=words):
+        applier.sync(folder / "log", folder / "lake", **options)
 
 
 def test_a_format_that_cannot_be_published_waits_for_it(folder, log):

@@ -86,9 +86,14 @@ def test_a_number_in_text_is_a_set_by_its_bits(text, of_two, of_three, of_mysql)
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 @pytest.mark.parametrize("charset", ["ucs2", "utf16", "utf32"])
 @pytest.mark.parametrize("kind", ["ENUM", "SET"])
-def test_a_number_in_a_wide_character_set_is_not_computed(kind, charset, flavour):
-    """Servers read '2' of ucs2 as nothing, as 2, or as what follows it, by where it comes from and goes to."""
+def test_text_that_comes_into_a_wide_character_set_is_no_number(kind, charset, flavour):
+    """Between the same wide sets it is one, unless other characters follow (seen on both servers)."""
     wide = f"{kind}('x','y') CHARACTER SET {charset}"
-    assert members(wide, ["x", "Y", "other"], flavour) == ["x", "y", ""]
-    with pytest.raises(NotComputable, match="a member's number in a wide character set"):
-        members(wide, ["x", "2"], flavour)
+    assert members(wide, ["x", "Y", "other", "2"], flavour) == ["x", "y", "", ""]
+    [change] = parse_statement(f"CREATE TABLE d.t (v {wide})", flavour=flavour)
+    new = change.definition.columns[0].type
+    old = ColumnType("varchar", length=9, charset=charset)
+    assert convert_values(pa.array(["2", "0000000000002"]), old, new, Session(flavour)).to_pylist() == ["y", ""]
+    if kind == "SET":
+        with pytest.raises(NotComputable, match="a member's number in a wide character set"):
+            convert_values(pa.array(["2x"]), old, new, Session(flavour))

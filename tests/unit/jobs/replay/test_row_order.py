@@ -1,0 +1,54 @@
+"""A table without a key whose rows are not in the server's order is known as one in later replays, too (AUTO_INCREMENT
+numbers rows in that order)."""
+
+import pytest
+
+import applier.binlog
+from applier.errors import SchemaError
+
+
+def write(folder, partitioned, flavour="mysql"):
+    """A log of a table, and the ends of its parts: rows, a statement, a row; and at last it gets numbers."""
+    ends = []
+    with applier.binlog.Writer(folder / "binlog.000001", flavour=flavour) as log:
+        log.query("CREATE DATABASE d")
+        log.query(f"CREATE TABLE t (id INT, v INT) {'PARTITION BY HASH (id) PARTITIONS 2' * partitioned}", "d")
+        with log.transaction():
+            log.insert("d.t", {"id": [1, 2, 3, 4], "v": [1, 2, 3, 4]})
+        ends.append(log.position)
+        log.query("ALTER TABLE t REMOVE PARTITIONING" if partitioned else "ALTER TABLE t MODIFY v BIGINT", "d")
+        ends.append(log.position)
+        with log.transaction():
+            log.insert("d.t", {"id": [5], "v": [5]})
+        ends.append(log.position)
+        log.query("ALTER TABLE t ADD n INT NOT NULL AUTO_INCREMENT PRIMARY KEY", "d")
+    return [(file.rpartition("/")[2], offset) for file, offset in ends]
+
+
+def replayed(folder, stops, **options):
+    """The lake that rounds make, which end there, and at the end of the log."""
+    for stop in [*stops, None]:
+        made = applier.replay(folder / "binlog.000001", lake=folder / "lake", stop=stop, lower_case_table_names=0,
+                              **options)
+    return made.snapshot
+
+
+ROUNDS = [[], [0], [1], [2], [0, 1, 2]]
+
+
+@pytest.mark.parametrize("merges", [False, True])
+@pytest.mark.parametrize("rounds", ROUNDS)
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_rows_of_former_partitions_are_not_numbered_in_a_later_round(tmp_path, flavour, rounds, merges):
+    """A server has those of one partition after those of the other: 2, 4, 1, 3, 5. Whatever rounds a lake is made in.
+    """
+    ends = write(tmp_path, True, flavour)
+    with pytest.raises(SchemaError, match="in the order of partitions that are gone"):
+        replayed(tmp_path, [ends[number] for number in rounds], merge_on_read=merges)
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_rows_of_a_table_without_partitions_are_numbered_in_a_later_round(tmp_path, rounds):
+    ends = write(tmp_path, False)
+    rows = replayed(tmp_path, [ends[number] for number in rounds]).tables["d.t"].to_arrow().select(["id", "n"])
+    assert rows.sort_by("n").to_pylist() == [{"id": number, "n": number} for number in range(1, 6)]
