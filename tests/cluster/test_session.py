@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -171,7 +172,7 @@ import json, os
 from applier.engine.spark import session, stages
 python = os.environ.get("PYSPARK_PYTHON")
 spark = session.start("local[2]", conf=(("spark.task.maxFailures", "3"), ("spark.sql.codegen.wholeStage", "true")))
-names = ["locality.wait", "task.maxFailures", "driver.maxResultSize", "ui.enabled"]
+names = ["locality.wait", "task.maxFailures", "driver.maxResultSize", "ui.enabled", "ui.showConsoleProgress"]
 print(json.dumps([[spark.sparkContext.getConf().get(f"spark.{name}") for name in names],
                   [spark.conf.get(f"spark.sql.{name}") for name in (
                       "execution.arrow.maxRecordsPerBatch", "codegen.wholeStage", "adaptive.enabled")],
@@ -179,7 +180,7 @@ print(json.dumps([[spark.sparkContext.getConf().get(f"spark.{name}") for name in
                   [spark.builder.getOrCreate().conf.get("spark.sql.adaptive.enabled")]]))
 """, tmp_path, SPARK_CONF_DIR=str(tmp_path / "conf"))
     assert json.loads(run.stdout.splitlines()[-1]) == [
-        ["7s", "3", "0", "false"], ["55", "true", "false"], [1], True, ["true"]], run.stderr
+        ["7s", "3", "0", "false", "false"], ["55", "true", "false"], [1], True, ["true"]], run.stderr
 
 
 def test_the_ui_has_our_words(tmp_path):
@@ -197,10 +198,16 @@ applier.export("out", "dump", master="local[2]", conf={"spark.ui.port": "0"})
 url = f"{session.start('local[2]', conf=(('spark.ui.port', '0'),)).sparkContext.uiWebUrl}/api/v1/applications"
 get = lambda url: json.load(urllib.request.urlopen(url))
 [application] = get(url)
-print(json.dumps([application["name"], [job["description"] for job in get(f"{url}/{application['id']}/jobs")]]))
+applier.replay("logs", "out2", master="local[2]", route="shuffle", conf={"spark.ui.port": "0"})
+of_ours = f"{url}/{application['id']}"
+print(json.dumps([application["name"], [job["description"] for job in get(f"{of_ours}/jobs")],
+                  [query["planDescription"] for query in get(f"{of_ours}/sql?length=100")]]))
 """, tmp_path)
     assert run.returncode == 0, run.stderr
-    name, jobs = json.loads(run.stdout)
+    name, jobs, plans = json.loads(run.stdout)
     assert name == "applier"
-    assert [job for job in reversed(jobs) if job != "start Python workers"] == [
-        "outline 1 file", "apply 1 unit of shop.item", "export 1 file"]
+    assert [re.sub(r"[\d,]+ bytes", "N bytes", job) for job in reversed(jobs) if job != "start Python workers"] == [
+        "outline 1 file of N bytes", "apply 1 unit of shop.item (walk, N bytes of log)", "export 1 file",
+        "outline 1 file of N bytes", "apply 1 unit of shop.item (shuffle, N bytes of log)"]
+    for function in ("outline_all", "walk_log", "export_file", "split_log", "apply_changes"):
+        assert any(f"{function}(" in plan for plan in plans), function

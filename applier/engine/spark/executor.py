@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from applier.engine.spark.session import wait_for
 from applier.engine.spark.settings import is_local
 from applier.engine.spark.stages import map_tasks, shuffle_tasks
 from applier.io.disk.temporary import spill_directory
+from applier.io.printable import shown_size
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,20 +76,21 @@ class OnSpark:
 
         with running.explain_spark_errors():
             spark = wait_for(self._session, self._say)
-            found = map_tasks(spark, outline_all, groups, name=f"outline {_counted(len(tasks), 'file')}",
+            name = f"outline {_counted(len(tasks), 'file')} of {shown_size(sum(task.size for task in tasks))}"
+            found = map_tasks(spark, outline_all, groups, name=name,
                               on_progress=running.noting_no_executors(spark, progress, self._say))
         return [outline for of_group in found for outline in of_group]
 
     def walk(self, tasks: ApplyTasks, on_progress: OnProgress) -> list[TaskOutcome]:
         segments = tasks.segments  # with the function, which goes to a machine once, and not with each task
 
-        def apply(share: TaskShare) -> TaskOutcome:
+        def walk_log(share: TaskShare) -> TaskOutcome:
             return apply_by_walking(task_of(segments, share))
 
         with running.explain_spark_errors():
             units = [unit for share in tasks.shares for of_version in share.units.values() for unit in of_version]
             spark = wait_for(self._session, self._say)
-            return map_tasks(spark, apply, tasks.shares, name=_applied(units),
+            return map_tasks(spark, walk_log, tasks.shares, name=_applied(units, "walk", segments),
                              on_progress=running.noting_no_executors(spark, on_progress, self._say))
 
     def shuffle(self, splits: SplitTasks, units: Sequence[UnitSpec],
@@ -96,16 +98,16 @@ class OnSpark:
         by_version = splits.units
         chains = [unit.chain for unit in units]  # sources first: pickling would follow them recursively
 
-        def payloads_of(segments: tuple[LogSegment, ...]) -> Iterator[Sent]:
+        def split_log(segments: tuple[LogSegment, ...]) -> Iterator[Sent]:
             return split_payloads(split_of(by_version, segments))
 
-        def reduce(number: int, payloads: Iterator[pa.Buffer]) -> TaskOutcome:
+        def apply_changes(number: int, payloads: Iterator[pa.Buffer]) -> TaskOutcome:
             return apply_payloads(chains[number][-1], payloads)
 
         spark = wait_for(self._session, self._say)
         with running.explain_spark_errors(), self._exchange(spark) as shared:
-            return shuffle_tasks(spark, payloads_of, splits.parts, reduce, len(units), shared=shared,
-                                 name=_applied(units),
+            name = _applied(units, "shuffle", (segment for part in splits.parts for segment in part))
+            return shuffle_tasks(spark, split_log, splits.parts, apply_changes, len(units), shared=shared, name=name,
                                  on_progress=running.noting_no_executors(spark, on_progress, self._say))
 
     def _exchange(self, spark: SparkSession) -> AbstractContextManager[str | None]:
@@ -115,11 +117,12 @@ class OnSpark:
         return Scratch(_local_directory(spark)) if is_local(self._master) else nullcontext()
 
 
-def _applied(units: Sequence[UnitSpec]) -> str:
-    """Return the name of the job that applies units, for Spark's UI."""
+def _applied(units: Sequence[UnitSpec], route: str, segments: Iterable[LogSegment]) -> str:
+    """Return the name of the job that applies units from log segments, for Spark's UI."""
     tables = {unit.definition.full_name for unit in units}
     whose = min(tables) if len(tables) == 1 else _counted(len(tables), "table")
-    return f"apply {_counted(len(units), 'unit')} of {whose}"
+    n_bytes = sum(segment.end - segment.start for segment in segments)
+    return f"apply {_counted(len(units), 'unit')} of {whose} ({route}, {shown_size(n_bytes)} of log)"
 
 
 def _counted(n: int, what: str) -> str:

@@ -36,9 +36,8 @@ _LOST_EXECUTOR = re.compile(r"ExecutorLostFailure \(.*?\)(?: Reason:)? (.*)")
 _LOST_SHUFFLE = re.compile(r"FetchFailed|Could not find valid locations|MetadataFetchFailed")
 _MORE_MEMORY = ("most often memory ran out: give executors more (spark.executor.memoryOverhead on YARN, Kubernetes), "
                 "or run fewer tasks at a time (fewer spark.executor.cores; on one machine --master 'local[1]')")
-_KEEP_SHUFFLE = ("use machines that are not taken away, an external shuffle service, or a larger "
-                 "spark.stage.maxConsecutiveAttempts; if executors were killed for memory, give them more "
-                 "(spark.executor.memoryOverhead)")
+_OR_STABLE_NODES = ("; if nodes are taken away, use an external shuffle service or a larger "
+                    "spark.stage.maxConsecutiveAttempts")
 END_SECONDS = 5.0
 """Seconds that an ending program waits for the threads of jobs that it has cancelled."""
 
@@ -290,5 +289,6 @@ def explained(error: BaseException) -> BaseException:
         return TaskOutOfResources(f"an executor of Spark was lost on every attempt of a task: {lost[1]}", _MORE_MEMORY)
     reason = re.search(r"Job aborted due to stage failure: (.*)", text)
     if reason and _LOST_SHUFFLE.search(text):
-        return TaskOutOfResources(f"executors of Spark were lost with shuffled changes: {reason[1]}", _KEEP_SHUFFLE)
+        return TaskOutOfResources(f"executors of Spark were lost repeatedly, with what other tasks needed: {reason[1]}",
+                                  _MORE_MEMORY + _OR_STABLE_NODES)
     return TaskFailed(f"the Spark job failed: {reason[1] if reason else text}")

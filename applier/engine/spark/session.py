@@ -81,6 +81,7 @@ def _start_context(given: str | None, conf: Conf, app_name: str) -> None:
             known.setIfMissing(name, value)
         if known.get("spark.app.name", spark_private.NO_NAME) == spark_private.NO_NAME:
             known.setAppName(app_name)
+            known.set(settings.CONSOLE_PROGRESS, ours[settings.CONSOLE_PROGRESS])  # Spark's launcher has set it
         known.setMaster(master)
         known.setAll(list(conf))
         with settings.python_of_workers(known.get("spark.pyspark.python"), local=local):

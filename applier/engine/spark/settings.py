@@ -20,8 +20,10 @@ Conf = tuple[tuple[str, str], ...]
 """Settings of Spark that a user gives: names and values."""
 TASK_ATTEMPTS = 4
 
+CONSOLE_PROGRESS = "spark.ui.showConsoleProgress"
+
 OF_CONTEXT = {
-    "spark.ui.showConsoleProgress": "false",
+    CONSOLE_PROGRESS: "false",
     "spark.ui.liveUpdate.period": "0s",  # else a task that ends soon after another began counts at the next heartbeat
     "spark.port.maxRetries": "64",  # the number of runs on one machine that may have a UI
     "spark.log.level": "ERROR",

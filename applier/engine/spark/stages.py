@@ -47,9 +47,9 @@ def map_tasks(
 ) -> list[Result]:
     """`function` of every item, each in a Spark task of its own; results in the order of the items.
 
-    `name` is what Spark's UI calls the job. `on_progress(done, total)` is called on this thread as tasks end. Raises
-    the ApplierError of the first item (in their order) whose task raised one, and TaskFailed for any other exception of
-    a task.
+    `name` is what Spark's UI calls the job; the plan of its query has the function's name. `on_progress(done, total)`
+    is called on this thread as tasks end. Raises the ApplierError of the first item (in their order) whose task raised
+    one, and TaskFailed for any other exception of a task.
     """
     items = list(items)
     if not items:
@@ -120,7 +120,7 @@ def _payloads_of_each(
                     except ApplierError as error:
                         yield rows(np.zeros(1, np.int64), task, np.array([FAILED]), [pickle.dumps(error)])
 
-    return run
+    return _named(run, function)
 
 
 def _payload_rows(partitions: np.ndarray, units: np.ndarray, task: int, numbers: np.ndarray,
@@ -154,7 +154,7 @@ def _result_of_unit(
             [unit] = met  # Spark hashes as we do
             yield _outcome(unit, reduce)
 
-    return run
+    return _named(run, function)
 
 
 def _one_a_partition(spark: "SparkSession", items: list[Any]) -> "DataFrame":
@@ -172,6 +172,13 @@ def _result_of_each(function: Callable[[Any], Any]) -> Callable[[Iterator[pa.Rec
             for task, item in zip(batch.column(1).to_pylist(), batch.column(2), strict=True):
                 yield _outcome(task, partial(_call, needed, function, item))
 
+    return _named(run, function)
+
+
+def _named(run: Callable[..., Iterator[pa.RecordBatch]], function: Callable[..., Any]
+           ) -> Callable[..., Iterator[pa.RecordBatch]]:
+    """Return `run` under the name of the function that it calls: Spark's UI shows it in the plan of a query."""
+    run.__name__ = getattr(function, "__name__", run.__name__)
     return run
 
 

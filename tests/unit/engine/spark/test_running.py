@@ -52,11 +52,13 @@ def test_a_lost_executor_is_explained_with_the_setting_for_its_memory(reason):
 
 
 def test_lost_shuffle_files_are_explained():
+    """What an executor that is killed each time looks like, too: it had the task's item, which another stage made."""
     text = "Job aborted due to stage failure: ResultStage 6 (toArrow) has failed the maximum allowable number of " \
         "times: 4. Most recent failure reason:\norg.apache.spark.shuffle.MetadataFetchFailedException: Missing an " \
         "output location for shuffle 3 partition 0"
-    with pytest.raises(ApplierError, match="lost with shuffled changes") as error, running.explain_spark_errors():
+    with pytest.raises(ApplierError, match="lost repeatedly") as error, running.explain_spark_errors():
         raise running.explained(RuntimeError(text))
+    assert "spark.executor.memoryOverhead" in error.value.hint
     assert "shuffle service" in error.value.hint and "spark.stage.maxConsecutiveAttempts" in error.value.hint
 
 
