@@ -12,7 +12,6 @@ from pyarrow import fs
 
 from applier.snapshot import manifest
 from tests.support import spark_servers
-from tests.support.folders import ROOT
 from tests.support.object_store import object_store
 from tests.support.small_logs import commit, insert, new_log
 
@@ -66,12 +65,12 @@ def replaying(tmp_path, master, logs, output, when, **settings):
     (tmp_path / "hook").mkdir()
     hook = HOOK.replace("FOLDER", str(tmp_path / "hook")).replace("WHEN", when)
     (tmp_path / "hook" / "sitecustomize.py").write_text(hook)
-    settings["executorEnv.PYTHONPATH"] = f"{tmp_path}/hook{os.pathsep}{ROOT}"
+    settings["executorEnv.PYTHONPATH"] = f"{tmp_path}/hook:{spark_servers.PYTHONPATH}"
     words = [word for name, value in settings.items() for word in ("--conf", f"spark.{name}={value}")]
     run = subprocess.Popen([sys.executable, "-c", DRIVER, "replay", "--binlogs", logs, "--output", output,
                             "--master", master, "--route", "walk", *words], cwd=tmp_path, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True,
-                           env=os.environ | spark_servers.ENVIRONMENT | {"PYTHONPATH": str(ROOT)})
+                           env=os.environ | spark_servers.ENVIRONMENT | {"PYTHONPATH": spark_servers.PYTHONPATH})
     try:
         while not (tmp_path / "hook" / "pid").exists():
             assert run.poll() is None, run.communicate()[0]
@@ -94,6 +93,7 @@ def objects(uri):
 
 
 @pytest.mark.thorough
+@pytest.mark.every_spark
 def test_an_executor_that_is_cut_off_goes_on(logs, tmp_path, tmp_path_factory):
     """The driver hears nothing more of a node, tries its task on another one, and publishes; then the node's Python
     worker writes its rows."""
@@ -125,6 +125,7 @@ def test_an_executor_that_is_cut_off_goes_on(logs, tmp_path, tmp_path_factory):
 
 
 @pytest.mark.thorough
+@pytest.mark.every_spark
 def test_speculation(logs, tmp_path, tmp_path_factory):
     """Two attempts of a task have written all of its files."""
     output = tmp_path / "out"

@@ -61,10 +61,10 @@ class TableVersion:
         return partitioning is not None and not partitioning.stays_in(definition.partitioning)
 
     def reorders(self, definition: TableDefinition) -> bool:
-        """True if that definition moves rows that no key sorts, and all of them come from this log: a version of its
-        own then knows whether there were any."""
-        return (self.in_base is None and not self.is_older_than_log and clustered_key(self.definition) is None
-                and self.moves_rows(definition))
+        """True if that definition takes rows, which no key sorts, out of partitions, and all of them come from this
+        log: a version of its own then knows whether there were any."""
+        return (definition.partitioning is None and self.in_base is None and not self.is_older_than_log
+                and clustered_key(self.definition) is None and self.moves_rows(definition))
 
     @property
     def previous(self) -> int | None:
