@@ -365,7 +365,8 @@ class _Recent:
             made = make()
             n_bytes = size(made)
             with self._lock:
-                self._values[key], self._bytes = (made, n_bytes), self._bytes + n_bytes
+                if key not in self._values:  # else made by one that began when another's was already dropped
+                    self._values[key], self._bytes = (made, n_bytes), self._bytes + n_bytes
                 self._making.pop(key, None)
                 while len(self._values) > self.most or self._bytes > self.most_bytes:
                     self._bytes -= self._values.popitem(last=False)[1][1]
