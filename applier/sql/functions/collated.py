@@ -58,6 +58,14 @@ _LATIN = {"[": "a", "å": "a", "ä": "a", "æ": "a", "ö": "o", "ø": "o", "œ":
 """Letters that are one with two others in some collations, or that Unicode does not decompose."""
 _TWO_AS_ONE = tuple((re.compile(several), several[0]) for several in ("ch", "a[ae]+", "oe+", "ie+", "ss+"))
 """Two letters that are one in some collations: å is aa, ä is ae, ß is ss."""
+_CONTRACTIONS = ("aa", "ccs", "ch", "cs", "ddz", "ddž", "dz", "dž", "ggy", "gy", "l·", "lj", "ll", "ly", "nj", "nny",
+                 "ny", "ssz", "sz", "tty", "ty", "zs", "zzs")
+"""Letters that some collations hold for one: MySQL does not find one of them in text where these are together."""
+_CONTRACTING = re.compile(
+    "[\u0b80-\u0bff\u0c80-\u0cff\u0e00-\u0eff\u1000-\u109f\u1980-\u19df\u1b00-\u1b7f"
+    "\u3040-\u30ff\u31f0-\u31ff\uaa80-\uaadf\uff66-\uff9f]")
+"""Letters of scripts in which some two are one in most collations: Tamil, Kannada, Thai and Lao, Burmese, New Tai Lue,
+Balinese, kana, Tai Viet."""
 _UNLIKE_OTHERS = frozenset({"\\", "]", "`", "ę", "ͺ"})
 """Characters that some collations ignore, or take for ones that others do not."""
 _WITH_STRANGE_COLLATIONS = frozenset({"big5", "cp1250", "cp1257", "gb2312", "gbk", "latin2", "macce"})
@@ -172,12 +180,19 @@ def _widest_letter(letter: str) -> str:
     if len(base) != 1 or letter.lower() in _UNLIKE_OTHERS or (base != " " and unicodedata.category(base)[0] in "CMZ") \
             or (not base.isascii() and "LATIN" in unicodedata.name(base, "LATIN")):
         raise NotComputable(f"{letter!r} compared in a collation that is not known")
+    base = str(unicodedata.digit(base, base))
+    if (base.isascii() and letter > "\uffff") or (not base.isascii() and unicodedata.category(base)[0] == "N"):
+        raise NotComputable(f"{letter!r} compared in a collation that is not known")  # in general_ci: U+FFFD
     return base.translate(_SAME_LETTERS) if base.isascii() else "?"
 
 
-def check_searched(within: str, sought: str) -> None:
+def check_searched(within: str, sought: str, flavour: str) -> None:
     """Raise NotComputable for a text with a letter that some collation takes for two, of which another text may have
-    one."""
+    one; or with two that MySQL takes for one in some collation."""
+    letters = frozenset(sought.lower())
+    if flavour == "mysql" and (_CONTRACTING.search(sought) or any(
+            one in within.lower() and not letters.isdisjoint(one) for one in _CONTRACTIONS)):
+        raise NotComputable("letters that may be part of one searched in a collation that is not known")
     has_any = any(letter.lower() in _LATIN for letter in within + sought)
     if has_any and not set("aeios").isdisjoint(map(_widest_letter, sought)):
         raise NotComputable("letters that may be two searched in a collation that is not known")

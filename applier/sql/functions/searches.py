@@ -206,7 +206,7 @@ def _located(text: Value, wanted: Value, start: Value | None, session: Session, 
         if start > len(within) + 1:
             return 0
         if letters.collation == WIDEST:
-            check_searched(within, sought)
+            check_searched(within, sought, session.flavour)
         if (within.isascii() and sought.isascii()) or letters.collation in (None, WIDEST):
             return letters.folded(within).find(letters.folded(sought), int(start) - 1) + 1
         if not _COMPARES_CODES.fullmatch(letters.collation):

@@ -1,5 +1,7 @@
 """Text compared where the collation is not known."""
 
+import unicodedata
+
 import pyarrow as pa
 import pytest
 
@@ -10,9 +12,10 @@ from applier.sql.evaluator import evaluate
 from applier.sql.functions.collated import WIDEST, equal_where_same
 from keysearch.collation import equality_column
 
-COLLATIONS = ["utf8mb4_general_ci", "utf8mb4_unicode_ci", "utf8mb4_danish_ci", "utf8mb4_sv_0900_ai_ci",
-              "utf8mb4_lithuanian_ci", "utf8mb4_uca1400_estonian_ai_ci", "latin1_swedish_ci", "latin1_german2_ci",
-              "latin1_danish_ci", "sjis_japanese_ci", "koi8u_general_ci"]
+COLLATIONS = ["utf8mb4_general_ci", "utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci", "utf8mb4_0900_ai_ci",
+              "utf8mb4_danish_ci", "utf8mb4_sv_0900_ai_ci", "utf8mb4_lithuanian_ci",
+              "utf8mb4_uca1400_estonian_ai_ci", "latin1_swedish_ci", "latin1_german2_ci", "latin1_danish_ci",
+              "sjis_japanese_ci", "koi8u_general_ci"]
 
 
 def widest(text):
@@ -23,7 +26,9 @@ def widest(text):
 
 
 WIDE = {text: made for text in [
-    *map(chr, [*range(0x20, 0x7F), *range(0xA1, 0x250), *range(0x370, 0x460), *range(0x3040, 0x30FF), 0x65E5, 0x1F600]),
+    *map(chr, [*range(0x20, 0x7F), *range(0xA1, 0x250), *range(0x370, 0x460), *range(0x3040, 0x30FF), 0x65E5, 0xFFFD,
+               0x1D41A, 0x1F600]),
+    *(digit for digit in map(chr, range(0x660, 0x1FBFA)) if unicodedata.category(digit)[0] == "N"),
     *(left + right for left in "abcdehijlnosuvwyzAS" for right in "acehjlnsuyzEH")]
     if (made := widest(text)) is not None}
 
@@ -42,8 +47,12 @@ def computed(sql, flavour="mariadb", **session):
         assert name == "s"
         return pa.array(["bÉ", "bÉ"]), ColumnType("longtext", charset="utf8mb4")
 
+    return refusing(lambda: evaluate(sql, column, 2, Session(flavour, **session)).values[0].as_py())
+
+
+def refusing(compute):
     try:
-        return evaluate(sql, column, 2, Session(flavour, **session)).values[0].as_py()
+        return compute()
     except NotComputable:
         return "refused"
 
@@ -55,7 +64,11 @@ def computed(sql, flavour="mariadb", **session):
     ("'B' RLIKE 'b'", "refused"), ("FIND_IN_SET('b', 'a,b,é')", 2), ("FIELD('ss', 'a', 'b', 'é')", 0),
     ("'a' < 'b'", "refused"), ("'12' < '7'", 1),
     ("'12' BETWEEN 'a' AND 'm'", 0), ("'1a' < '1B'", "refused"), ("'1' < '1a'", 1), ("'a1' < 'a-'", 0),
-    ("'a' < 'ä'", "refused"), ("'a\u00ad' = 'a'", "refused"), ("_macce'm' = _macce'n'", "refused")])
+    ("'a' < 'ä'", "refused"), ("'٣' = '3'", "refused"), ("'٣' = '4'", 0), ("'٣' LIKE '۳'", "refused"),
+    ("FIND_IN_SET('3', '1,٣')", "refused"), ("'3' IN ('1', '௩')", "refused"), ("LOCATE('3', '1٣')", "refused"),
+    ("'\N{REPLACEMENT CHARACTER}' = '\N{MATHEMATICAL BOLD DIGIT ONE}'", "refused"), ("'〇' = '0'", "refused"),
+    ("LOCATE('c', 'chléb')", 1), ("LOCATE('a', 'aa')", 1),
+    ("'a\u00ad' = 'a'", "refused"), ("_macce'm' = _macce'n'", "refused")])
 def test_a_result_is_that_of_every_collation(sql, expected):
     assert computed(sql) == expected
 
@@ -65,3 +78,14 @@ def test_a_result_is_that_of_every_collation(sql, expected):
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 def test_text_of_functions(sql, expected, flavour):
     assert computed(sql, flavour, collation="utf8mb4_general_ci" if flavour == "mariadb" else None) == expected
+
+
+@pytest.mark.parametrize(("sought", "within", "expected"), [
+    ("c", "chleb", "refused"), ("h", "ch", "refused"), ("a", "aa", "refused"), ("dž", "xdžx", "refused"),
+    ("e", "chleb", 4), ("b", "bach", 1), ("c", "c-h", 1), ("ж", "aж", 2), ("เ", "เก", "refused"), ("x", "chy", 0)])
+def test_letters_that_are_one_in_some_collation_are_not_found_in_mysql(sought, within, expected):
+    """MariaDB compares letter by letter."""
+    column = pa.array([within]), ColumnType("longtext", charset="utf8mb4")
+    for sql in (f"LOCATE('{sought}', s)", f"INSTR(s, '{sought}')", f"POSITION('{sought}' IN s)"):
+        found = refusing(lambda sql=sql: evaluate(sql, lambda _: column, 1, Session("mysql")).values[0].as_py())
+        assert found == expected
