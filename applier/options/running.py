@@ -81,8 +81,10 @@ IGNORE_FOREIGN_KEYS = Option(
     "are an error.", False)
 DRY_RUN = Option("dry_run", kinds.FLAG, ADVANCED, "Remove nothing; print what would be removed.", False)
 REMOVE_ORPHANS = Option(
-    "remove_orphans", kinds.FLAG, ADVANCED, "With --iceberg: remove orphan files that are more than a day old.", False,
-    python="whether to remove the orphans in the folders of tables in `iceberg` that are more than a day old.")
+    "remove_orphans", kinds.FLAG, ADVANCED, "With --iceberg: remove orphan files that are more than a day old. Those "
+    "that a copy of the catalog may need stay for 30 days.", False,
+    python="whether to remove the orphans in the folders of tables in `iceberg` that are more than a day old. Those "
+    "that a copy of the catalog may need stay for 30 days.")
 QUICK = Option("quick", kinds.FLAG, ADVANCED, "Compare sizes only, without reading files of tables.", False)
 
 PROGRESS = Option("progress", kinds.WATCHER, ADVANCED, "Called with each Step.", where=Where.PYTHON)

@@ -84,7 +84,7 @@ def fsck(lake: str, where: str | None, *, remove_orphans: bool = False, quick: b
     from applier.jobs.publish.iceberg.catalog import open_catalog, working
     from applier.jobs.publish.iceberg.checking import check_tables
     with working(where):
-        found = check_tables(open_catalog(where, None), datetime.now(UTC) - GRACE if remove_orphans else None)
+        found = check_tables(open_catalog(where, None), datetime.now(UTC), GRACE, remove_orphans=remove_orphans)
     return replace(checked, damaged=(*checked.damaged, *found.damaged), orphans=tuple(found.orphans),
                    orphan_bytes=sum(found.orphans.values()), removed=tuple(found.removed),
                    removed_bytes=sum(found.removed.values()))

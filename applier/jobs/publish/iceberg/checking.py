@@ -8,27 +8,32 @@
 
 Tables share a folder if one got the name that another one had when it was created, and catalogs may share a warehouse.
 So a file is an orphan only if no published table names it, nor any other metadata file there that may be the current
-one of a table: one of a table that is not among these, or a later one of a table that is, which another catalog may
-have. A folder has none if metadata there name files in another one, which may be the same by another path.
+one of a table: one of a table that is not among these, or one that is not in the history of a table that is. Another
+catalog may have that, as a copy of this one; or nobody, if its publication was lost. So it counts if it is later than
+the current one, or younger than COPIES_STAY. A folder has none if metadata there name files in another one, which may
+be the same by another path.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import orjson
 from pyarrow import fs
 from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.noop import NoopCatalog
 from pyiceberg.io import FileIO
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.manifest import DataFile, DataFileContent, ManifestFile
 from pyiceberg.table import StaticTable, Table
+from pyiceberg.table.metadata import TableMetadataUtil
 
 from applier.jobs.lake.contents import Stored
 from applier.jobs.publish.iceberg.states import published_tables
@@ -36,7 +41,10 @@ from applier.schema.table_filter import EVERYTHING
 
 _OWN = re.compile(r"/(?:metadata/[^/]+\.(?:avro|metadata\.json)|data/[^/]+\.deletes\.parquet)")
 """The end of a path that publications write."""
-_METADATA = ".metadata.json"
+_METADATA = (".metadata.json", ".metadata.json.gz")
+_GZIP = b"\x1f\x8b"
+COPIES_STAY = timedelta(days=30)
+"""How long a copy of a catalog keeps its state without a publication, if the table was published later elsewhere."""
 _THREADS = 16
 
 
@@ -50,14 +58,13 @@ class CheckedTables:
     removed: Mapping[str, int]
 
 
-def check_tables(catalog: Catalog, remove_before: datetime | None) -> CheckedTables:
-    """Check the published tables of a catalog, and remove orphans that were written before a time, None: no orphan.
+def check_tables(catalog: Catalog, now: datetime, grace: timedelta, *, remove_orphans: bool) -> CheckedTables:
+    """Check the published tables of a catalog, and if requested remove orphans that are older than `grace`.
     Errors: OSError."""
     tables, files = published_tables(catalog, EVERYTHING), _Files()
     damaged = [f"{'.'.join(table.name())}: {line}" for table in tables for line in files.damage(table)]
-    orphans = files.orphans(tables)
-    old = {path: io for path, (io, stored) in orphans.items()
-           if remove_before is not None and stored.written < remove_before}
+    orphans = files.orphans(tables, now - COPIES_STAY)
+    old = {path: io for path, (io, stored) in orphans.items() if remove_orphans and stored.written < now - grace}
     with ThreadPoolExecutor(_THREADS) as pool:
         list(pool.map(_delete, old.values(), old))
     sizes = {path: stored.bytes for path, (_, stored) in orphans.items()}
@@ -115,40 +122,39 @@ class _Files:
                         yield f"{line}, and {needed}"
                     self._seen.add(file.file_path)
 
-    def orphans(self, tables: Sequence[Table]) -> dict[str, tuple[FileIO, Stored]]:
+    def orphans(self, tables: Sequence[Table], copied_before: datetime) -> dict[str, tuple[FileIO, Stored]]:
         """The files in tables' folders that nothing names; none where some metadata cannot be read. It is called after
-        `damage` of each table."""
+        `damage` of each table. A copy of the catalog that was published before that time has nothing of its own."""
         own = {str(table.metadata.table_uuid): table.metadata.last_updated_ms for table in tables}
-        found = dict[str, tuple[str, FileIO, Stored]]()
-        for table in tables:
-            start = table.location().rstrip("/")
-            there = [file for folder in ("metadata", "data")
-                     for file in self._folder(table.io, f"{start}/{folder}").items()]
-            for plain, (path, _) in there:
-                if plain not in self._named and path.endswith(_METADATA):
-                    self._add_other(table.io, path, start, own)
-            if _plain(table.io, start) not in self._elsewhere:
-                found |= {plain: (path, table.io, stored) for plain, (path, stored) in there
-                          if _OWN.fullmatch(path.removeprefix(start))}
-        return {path: (io, stored) for plain, (path, io, stored) in sorted(found.items())
-                if plain not in self._named} if self._is_read else {}
+        starts = [(table.io, table.location().rstrip("/")) for table in tables]
+        there = [(io, start, plain, path, stored) for io, start in starts for folder in ("metadata", "data")
+                 for plain, (path, stored) in self._folder(io, f"{start}/{folder}").items()]
+        others = [(io, start, path, stored) for io, start, plain, path, stored in there
+                  if plain not in self._named and path.endswith(_METADATA)]
+        for io, start, path, stored in others:
+            self._add_other(io, path, start, own if stored.written < copied_before else {})
+        return {path: (io, stored) for io, start, plain, path, stored in sorted(there, key=lambda file: file[2])
+                if plain not in self._named and _plain(io, start) not in self._elsewhere
+                and _OWN.fullmatch(path.removeprefix(start))} if self._is_read else {}
 
     def _add_other(self, io: FileIO, path: str, start: str, own: Mapping[str, int]) -> None:
-        """Add what another metadata file in the folder of a table names, unless it is one of a table's that is not
-        later than the current one. `own` are the times of these, in milliseconds, by the tables' UUIDs."""
+        """Add what another metadata file in the folder of a table names, unless it is one of a table in `own` that is
+        not later than this time, in milliseconds, by the tables' UUIDs."""
         try:
             with io.new_input(path).open() as stream:
-                said = None if path.endswith(f".gz{_METADATA}") else orjson.loads(stream.read())
-            if isinstance(said, dict) and said.get("last-updated-ms", 0) <= own.get(said.get("table-uuid", ""), -1):
+                content = stream.read()
+            content = gzip.decompress(content) if content.startswith(_GZIP) else content
+            said = orjson.loads(content)
+            if said.get("last-updated-ms", 0) <= own.get(said.get("table-uuid", ""), -1):
                 return
-            other = StaticTable.from_metadata(path, io.properties)
+            other = StaticTable((path,), TableMetadataUtil.parse_raw(content.decode()), path, io, NoopCatalog(path))
             if _plain(io, other.location().rstrip("/")) != _plain(io, start):
                 self._elsewhere.add(_plain(io, start))
             was_read = self._is_read
             deque(self.damage(other), maxlen=0)
             self._is_read = was_read  # what it lacks, it does not need
         except orjson.JSONDecodeError:
-            return  # the rest was never written
+            self._is_read &= content[:1] in (b"", b"{")  # the rest was never written
         except Exception:  # what pyiceberg raises for metadata that it cannot read has no common class
             self._is_read = False
 
