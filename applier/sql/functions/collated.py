@@ -68,6 +68,8 @@ _CONTRACTING = re.compile(
 Balinese, kana, Tai Viet."""
 _UNLIKE_OTHERS = frozenset({"\\", "]", "`", "ę", "ͺ"})
 """Characters that some collations ignore, or take for ones that others do not."""
+_WITHOUT_MARK = re.compile("[ \u0600-\u06ff]")
+"""Characters that are not the same with a mark in all collations: Persian has other letters for them."""
 _WITH_STRANGE_COLLATIONS = frozenset({"big5", "cp1250", "cp1257", "gb2312", "gbk", "latin2", "macce"})
 """Character sets that have collations in which other characters are the same."""
 
@@ -174,10 +176,12 @@ def _widest_letter(letter: str) -> str:
     """The character that stands for all that are the same as this one in some collation; ? for those of other alphabets
     than Latin, as where a character set does not have them. Raises NotComputable."""
     base = _LATIN.get(letter.lower(), letter.lower())
+    unlike = letter.lower() in _UNLIKE_OTHERS
     if not base.isascii():
         parts = unicodedata.normalize("NFKD", base)
         base = "".join(part for part in parts if unicodedata.category(part) != "Mn").lower()
-    if len(base) != 1 or letter.lower() in _UNLIKE_OTHERS or (base != " " and unicodedata.category(base)[0] in "CMZ") \
+        unlike |= base in {"[", *_UNLIKE_OTHERS} or (base != parts and bool(_WITHOUT_MARK.fullmatch(base)))
+    if len(base) != 1 or unlike or (base != " " and unicodedata.category(base)[0] in "CMZ") \
             or (not base.isascii() and "LATIN" in unicodedata.name(base, "LATIN")):
         raise NotComputable(f"{letter!r} compared in a collation that is not known")
     base = str(unicodedata.digit(base, base))

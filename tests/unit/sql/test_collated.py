@@ -66,7 +66,9 @@ def refusing(compute):
     ("'12' BETWEEN 'a' AND 'm'", 0), ("'1a' < '1B'", "refused"), ("'1' < '1a'", 1), ("'a1' < 'a-'", 0),
     ("'a' < 'ä'", "refused"), ("'٣' = '3'", "refused"), ("'٣' = '4'", 0), ("'٣' LIKE '۳'", "refused"),
     ("FIND_IN_SET('3', '1,٣')", "refused"), ("'3' IN ('1', '௩')", "refused"), ("LOCATE('3', '1٣')", "refused"),
-    ("'\N{REPLACEMENT CHARACTER}' = '\N{MATHEMATICAL BOLD DIGIT ONE}'", "refused"), ("'〇' = '0'", "refused"),
+    ("'\N{REPLACEMENT CHARACTER}' = '\N{MATHEMATICAL BOLD DIGIT ONE}'", "refused"),
+    ("'〇' = '0'", "refused"), ("'A' = 'آ'", "refused"),
+    ("' ' = 'ﱞ'", "refused"), ("'[' = '［'", "refused"), ("'a' = 'ا'", 0),
     ("LOCATE('c', 'chléb')", 1), ("LOCATE('a', 'aa')", 1),
     ("'a\u00ad' = 'a'", "refused"), ("_macce'm' = _macce'n'", "refused")])
 def test_a_result_is_that_of_every_collation(sql, expected):
