@@ -228,9 +228,10 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     if partitioning is not None and not any(True for _ in of_kind(actions, PartitionBy)):
         partitioning = with_columns_of_partitions(partitioning, changes.renames)
     said = [option.auto_increment for option in of_kind(actions, SetOptions) if option.auto_increment]
+    kept = definition.first_number if any(column.auto_increment for column in made) else 1
     emptied = not holds_rows(definition) or not holds_rows(altered) or any(True for _ in of_kind(actions, EmptyTable))
     return Altered(replace(altered, partitioning=partitioning, versioning=versioning,
-                           first_number=said[-1] if said else definition.first_number),
+                           first_number=said[-1] if said else kept),
                    tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
                    next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults)
 
