@@ -46,7 +46,7 @@ class ClientCharsets:
 
     def literal(self, text: str) -> str:
         """The text of a literal without an introducer: CodedText if its bytes are not its UTF-8."""
-        if text.isascii() and self.connection not in NOT_ASCII:
+        if text.isascii() and self.connection not in NOT_ASCII | {"binary"}:
             return text
         data = self.raw(text)
         if self.client != self.connection and "binary" not in (self.client, self.connection):

@@ -173,3 +173,12 @@ ALTER TABLE w DISABLE KEYS
 INSERT INTO w (a) VALUES (1)
 CREATE INDEX b ON w (a)
 INSERT INTO w (a) VALUES (2)
+
+-- ascii-text-that-is-bytes-to-the-connection
+SET NAMES binary
+CREATE TABLE t (id INT, a VARCHAR(20) CHARACTER SET ucs2 DEFAULT 'x y', b ENUM('x y', 'abcd') CHARACTER SET ucs2, c SET('abc', 'x y') CHARACTER SET utf16, d CHAR(9) CHARACTER SET utf16 DEFAULT 'abcd', e VARCHAR(9) CHARACTER SET latin1 DEFAULT 'x y', f ENUM('x y') CHARACTER SET utf8mb4, g VARBINARY(9) DEFAULT 'x y', h BIT(24) DEFAULT 'x y')
+INSERT INTO t (id, b, c, f) VALUES (1, 1, 3, 1), (2, 2, 2, NULL)
+ALTER TABLE t ADD i VARCHAR(20) CHARACTER SET ucs2 DEFAULT 'abc', ADD j ENUM('abc') CHARACTER SET ucs2 NOT NULL
+ALTER TABLE t ALTER a SET DEFAULT 'abc'
+SET binlog_row_image=MINIMAL
+INSERT INTO t (id, j) VALUES (3, 1)
