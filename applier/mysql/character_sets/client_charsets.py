@@ -29,8 +29,8 @@ class CodedText(str):
     data: bytes
     charset: str
 
-    def __new__(cls, data: bytes, charset: str) -> CodedText:
-        made = super().__new__(cls, decoded(data, charset))
+    def __new__(cls, data: bytes, charset: str, text: str | None = None) -> CodedText:
+        made = super().__new__(cls, decoded(data, charset) if text is None else text)
         made.data, made.charset = data, charset
         return made
 

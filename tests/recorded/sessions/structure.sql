@@ -182,3 +182,33 @@ ALTER TABLE t ADD i VARCHAR(20) CHARACTER SET ucs2 DEFAULT 'abc', ADD j ENUM('ab
 ALTER TABLE t ALTER a SET DEFAULT 'abc'
 SET binlog_row_image=MINIMAL
 INSERT INTO t (id, j) VALUES (3, 1)
+
+-- labels-in-bytes-that-are-not-of-the-clients-set
+SET sql_mode=''
+SET NAMES ujis
+CREATE TABLE t_ujis (id INT, a ENUM('日本ユ') CHARACTER SET utf8mb4, b ENUM('Ж') CHARACTER SET utf8mb4, c SET('日本') CHARACTER SET ucs2, d ENUM('x😀y') CHARACTER SET ujis, e ENUM('é') CHARACTER SET ujis)
+INSERT INTO t_ujis VALUES (1, 1, 1, 1, 1, 1)
+SET NAMES big5
+CREATE TABLE t_big5 (id INT, a ENUM('日本ユ') CHARACTER SET utf8mb4, b ENUM('Ж') CHARACTER SET utf8mb4, c SET('日本') CHARACTER SET ucs2, d ENUM('x😀y') CHARACTER SET big5, e ENUM('é') CHARACTER SET big5)
+INSERT INTO t_big5 VALUES (1, 1, 1, 1, 1, 1)
+SET NAMES gbk
+CREATE TABLE t_gbk (id INT, a ENUM('日本ユ') CHARACTER SET utf8mb4, b ENUM('Ж') CHARACTER SET utf8mb4, c SET('日本') CHARACTER SET ucs2, d ENUM('x😀y') CHARACTER SET gbk, e ENUM('é') CHARACTER SET gbk)
+INSERT INTO t_gbk VALUES (1, 1, 1, 1, 1, 1)
+SET NAMES euckr
+CREATE TABLE t_euckr (id INT, a ENUM('日本ユ') CHARACTER SET utf8mb4, b ENUM('Ж') CHARACTER SET utf8mb4, c SET('日本') CHARACTER SET ucs2, d ENUM('x😀y') CHARACTER SET euckr, e ENUM('é') CHARACTER SET euckr)
+INSERT INTO t_euckr VALUES (1, 1, 1, 1, 1, 1)
+SET NAMES gb2312
+CREATE TABLE t_gb2312 (id INT, a ENUM('日本ユ') CHARACTER SET utf8mb4, b ENUM('Ж') CHARACTER SET utf8mb4, c SET('日本') CHARACTER SET ucs2, d ENUM('x😀y') CHARACTER SET gb2312, e ENUM('é') CHARACTER SET gb2312)
+INSERT INTO t_gb2312 VALUES (1, 1, 1, 1, 1, 1)
+SET NAMES eucjpms
+CREATE TABLE t_eucjpms (id INT, a ENUM('日本ユ') CHARACTER SET utf8mb4, b ENUM('Ж') CHARACTER SET utf8mb4, c SET('日本') CHARACTER SET ucs2, d ENUM('x😀y') CHARACTER SET eucjpms, e ENUM('é') CHARACTER SET eucjpms)
+INSERT INTO t_eucjpms VALUES (1, 1, 1, 1, 1, 1)
+SET NAMES sjis
+CREATE TABLE t_sjis (id INT, a ENUM('日本ユ') CHARACTER SET utf8mb4, b ENUM('Ж') CHARACTER SET utf8mb4, c SET('日本') CHARACTER SET ucs2, d ENUM('x😀y') CHARACTER SET sjis, e ENUM('é') CHARACTER SET sjis)
+INSERT INTO t_sjis VALUES (1, 1, 1, 1, 1, 1)
+SET NAMES cp932
+CREATE TABLE t_cp932 (id INT, a ENUM('日本ユ') CHARACTER SET utf8mb4, b ENUM('Ж') CHARACTER SET utf8mb4, c SET('日本') CHARACTER SET ucs2, d ENUM('x😀y') CHARACTER SET cp932, e ENUM('é') CHARACTER SET cp932)
+INSERT INTO t_cp932 VALUES (1, 1, 1, 1, 1, 1)
+SET NAMES utf8mb4, character_set_client = big5
+CREATE TABLE u (id INT, a ENUM('日本ユ') CHARACTER SET utf8mb4, b ENUM('Ж') CHARACTER SET ucs2, c SET('日本') CHARACTER SET ujis)
+INSERT INTO u VALUES (1, 1, 1, 1)
