@@ -29,8 +29,8 @@ class CodedText(str):
     data: bytes
     charset: str
 
-    def __new__(cls, data: bytes, charset: str) -> CodedText:
-        made = super().__new__(cls, decoded(data, charset))
+    def __new__(cls, data: bytes, charset: str, text: str | None = None) -> CodedText:
+        made = super().__new__(cls, decoded(data, charset) if text is None else text)
         made.data, made.charset = data, charset
         return made
 
@@ -46,7 +46,7 @@ class ClientCharsets:
 
     def literal(self, text: str) -> str:
         """The text of a literal without an introducer: CodedText if its bytes are not its UTF-8."""
-        if text.isascii() and self.connection not in NOT_ASCII:
+        if text.isascii() and self.connection not in NOT_ASCII | {"binary"}:
             return text
         data = self.raw(text)
         if self.client != self.connection and "binary" not in (self.client, self.connection):
