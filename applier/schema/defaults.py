@@ -1,23 +1,44 @@
-"""The implicit default of NOT NULL columns.
+"""The implicit default of NOT NULL columns, and the default that a FLOAT keeps.
 
 Source: MySQL manual, "Data Type Default Values".
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.values.zero_dates import DAY, ZERO_DAY
+from applier.schema.table_parts import Column, Default
 from applier.sql.literals import convert
 
 
 def implicit_scalar(column_type: ColumnType, flavour: str) -> pa.Scalar:
     """The implicit default as a scalar of `arrow_type`: zero, the empty value, the first member."""
     return pa.scalar(IMPLICIT[column_type.entry.family](column_type, flavour), type=arrow_type(column_type))
+
+
+def defined_again(column: Column) -> Column:
+    """The column in a table that ALTER TABLE or CREATE TABLE … LIKE makes of the column's table: both servers define it
+    by what they print of its default, and of a FLOAT they print six digits (seen on MySQL 9.7 and MariaDB 10.11)."""
+    default = column.default
+    if column.type.base != "float" or column.type.scale is not None or default is None or \
+            default.kind not in ("number", "string"):
+        return column
+    try:
+        value = float(default.text)
+    except ValueError:
+        return column
+    with np.errstate(over="ignore"):
+        shown = f"{np.float32(value):.6g}"
+        if not np.isfinite(float(shown)) or np.float32(shown) == np.float32(value):
+            return column
+    return replace(column, default=Default(default.kind, shown))
 
 
 def _zero(column_type: ColumnType, flavour: str) -> Any:

@@ -2,7 +2,7 @@
 """Opaque values of binary JSON as text: values of SQL types that JSON does not have.
 
 An opaque value is a MySQL column type (enum_field_types), a length and bytes. DECIMAL prints as a number; DATE, TIME,
-DATETIME and TIMESTAMP as quoted text with six digits. A VAR_STRING is text of ucs2, utf16, utf16le or utf32, whose bytes
+DATETIME and TIMESTAMP as quoted text with six digits. A VAR_STRING is text of ucs2, utf16 or utf32, whose bytes
 MySQL prints as if they were UTF-8 (seen on 9.7). All else prints as "base64:typeN:…", where base64 has a line feed (in
 JSON \\n) after every 76 characters (base64_encode in mysys/base64.cc), and so does here a VAR_STRING that is not UTF-8.
 """

@@ -61,7 +61,7 @@ from applier.schema.foreign_keys import (
     with_columns_renamed,
     without_keys,
 )
-from applier.schema.history.alter_columns import ColumnChanges, same_name, with_names
+from applier.schema.history.alter_columns import KEEPING, ColumnChanges, same_name, with_names
 from applier.schema.partitions import Partitioning, PartRows
 from applier.schema.table_options import with_options
 from applier.schema.table_parts import Column, Default, Key, KeyPart
@@ -240,7 +240,7 @@ def written_again(definition: TableDefinition, actions: Sequence[AlterAction],
     """The definition that a statement begins with, as far as it keeps it: MySQL reads expressions and writes them again
     for all actions but renaming the table and emptying partitions, in the session's sql_mode (seen on 9.7)."""
     if definition.flavour != "mysql" or "NO_BACKSLASH_ESCAPES" not in context.sql_mode or \
-            all(isinstance(action, RenameTo | TruncatePartitions | EmptyTable) for action in actions):
+            all(isinstance(action, KEEPING) for action in actions):
         return definition
     return read_without_escapes(definition)
 

@@ -15,11 +15,14 @@ from applier.schema.ddl.alter_actions import (
     ChangeColumn,
     ConvertCharset,
     DropColumn,
+    EmptyTable,
     RenameColumn,
+    RenameTo,
     SetColumnVisible,
     SetDefault,
     SetOptions,
     SetVersioning,
+    TruncatePartitions,
     of_kind,
 )
 from applier.schema.ddl.column_grammar import (
@@ -32,11 +35,15 @@ from applier.schema.ddl.create_table import TableWords, charset_of_words
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.type_grammar import converted_type, modified_type
 from applier.schema.ddl.versioned_tables import drops_times
+from applier.schema.defaults import defined_again
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Default
 from applier.schema.undecodable import shown_members
 from applier.sql.casting.texts import WIDE
 from applier.sql.tokens import Token, render, tokenize
+
+KEEPING = RenameTo | TruncatePartitions | EmptyTable
+"""The actions for which a server does not define the table again, if a statement has no others."""
 
 
 @dataclass
@@ -161,6 +168,8 @@ class ColumnChanges:
     def _kept(self, column: Column, new_name: str | None) -> Column:
         if new_name is not None:
             column = replace(column, name=new_name)
+        if not all(isinstance(action, KEEPING) for action in self.actions):
+            column = defined_again(column)
         return self._converted(self._as_set(column, new_name))
 
     def _set_too(self, column: Column) -> Column:
