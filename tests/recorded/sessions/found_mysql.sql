@@ -238,3 +238,10 @@ ALTER TABLE v CONVERT TO CHARACTER SET latin1
 CREATE TABLE w (id INT PRIMARY KEY, e ENUM('Ж', 'x y'), z INT) CHARACTER SET ascii
 INSERT INTO w VALUES (1, 1, 1), (2, 2, 2)
 ALTER TABLE w CONVERT TO CHARACTER SET utf8mb4
+
+-- times-in-date-format
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, a TIME(6), b VARCHAR(20))
+INSERT INTO t VALUES (1, '10:11:12.5', '10:11:12'), (2, '838:59:59', '30:00:01.5'), (3, '-01:02:03.25', '-1'), (4, '24:00:00', 'x'), (5, '-25:00:00.000001', NULL), (6, NULL, ''), (7, '-00:00:00.5', '8:9'), (8, '0', '0')
+ALTER TABLE t ADD c VARCHAR(99) AS (DATE_FORMAT(a, 'at %H %i %s %S %f %k %l %h %I %p %r %T %%')) STORED
+ALTER TABLE t ADD d VARCHAR(99) AS (DATE_FORMAT(TIME(b), '%H.%i')) STORED, ADD e INT AS (DATE_FORMAT(a, '%k')) STORED
