@@ -34,6 +34,9 @@ class CodedText(str):
         made.data, made.charset = data, charset
         return made
 
+    def __getnewargs__(self) -> tuple[bytes, str]:  # type: ignore[override]
+        return self.data, self.charset
+
 
 @dataclass(frozen=True, slots=True)
 class ClientCharsets:
@@ -76,15 +79,21 @@ def decoded(data: bytes, charset: str) -> str:
 
 def label_of_bytes(data: bytes, charset: str) -> str:
     """A label whose bytes are read in another character set: in ucs2, utf16 and utf32 a question mark stands for each
-    byte that is no part of a character."""
+    byte that is no part of a character; of other sets, a text that does not tell the bytes is CodedText."""
     codec = _WIDE.get(charset)
     if codec is None:
-        return decoded(data, charset)
+        text = decoded(data, charset)
+        return text if encoded(text, charset) == data else CodedText(data, charset)
     try:
         return data.decode(codec)
     except UnicodeDecodeError as error:
         rest = label_of_bytes(data[error.end:], charset)
         return data[:error.start].decode(codec) + "?" * (error.end - error.start) + rest
+
+
+def label_bytes(label: str, charset: str) -> bytes:
+    """The bytes of a label of a column in `charset`."""
+    return label.data if isinstance(label, CodedText) and label.charset == charset else encoded(label, charset)
 
 
 def text_of_digits(data: bytes, charset: str) -> str:
