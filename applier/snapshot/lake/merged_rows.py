@@ -341,7 +341,7 @@ def _meet(low: Any, high: Any, wanted: Sequence[_Bounds]) -> bool:
 
 
 @dataclass
-class _Recent:
+class Recent:
     """A cache of recent values, limited in number and bytes. A key always stands for the same value."""
 
     most: int
@@ -349,7 +349,8 @@ class _Recent:
     _values: OrderedDict[object, tuple[Any, int]] = field(default_factory=OrderedDict)
     _bytes: int = 0
     _lock: Any = field(default_factory=threading.Lock)
-    _making: dict[object, Any] = field(default_factory=dict)
+    making: dict[object, Any] = field(default_factory=dict)
+    """A lock for each key whose value a thread makes."""
 
     def get(self, key: object, make: Callable[[], _Made], size: Callable[[_Made], int]) -> _Made:
         """Return the value of a key. If it is not in the cache, one thread makes it, and others wait for it."""
@@ -358,7 +359,7 @@ class _Recent:
                 self._values.move_to_end(key)
                 found: _Made = self._values[key][0]
                 return found
-            turn = self._making.setdefault(key, threading.Lock())
+            turn = self.making.setdefault(key, threading.Lock())
         with turn:
             if key in self._values:
                 return self.get(key, make, size)
@@ -367,13 +368,13 @@ class _Recent:
             with self._lock:
                 if key not in self._values:  # else made by one that began when another's was already dropped
                     self._values[key], self._bytes = (made, n_bytes), self._bytes + n_bytes
-                self._making.pop(key, None)
+                self.making.pop(key, None)
                 while len(self._values) > self.most or self._bytes > self.most_bytes:
                     self._bytes -= self._values.popitem(last=False)[1][1]
         return made
 
 
-_FILES, _ROWS = _Recent(_REMEMBERED, _REMEMBERED_BYTES), _Recent(_REMEMBERED, _REMEMBERED_BYTES)
+_FILES, _ROWS = Recent(_REMEMBERED, _REMEMBERED_BYTES), Recent(_REMEMBERED, _REMEMBERED_BYTES)
 
 
 def _remembered_file(filesystem: FileSystem, path: str, entry: FileEntry) -> GroupedFile:

@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 
-from applier.snapshot.lake.merged_rows import _Recent
+from applier.snapshot.lake.merged_rows import Recent
 
 
 def get(cache, key, make):
@@ -11,7 +11,7 @@ def get(cache, key, make):
 
 def test_a_value_that_two_made_counts_once():
     """One that waited for a value that was dropped at once makes it again, and so may a third that came later."""
-    cache = _Recent(10, 150, _making={"k": nullcontext()})
+    cache = Recent(10, 150, making={"k": nullcontext()})
     assert get(cache, "k", lambda: get(cache, "k", lambda: "made")) == "made"
     assert get(cache, "other", lambda: "more") == "more"
     assert get(cache, "k", lambda: "made again") == "made", "both have room"
