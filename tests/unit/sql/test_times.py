@@ -64,3 +64,30 @@ def test_mysql_assigns_the_greatest_of_dates_and_text_by_its_text(flavour, expre
     session, days = Session(flavour), pa.array([date(2024, 2, 29)])
     made = evaluate(expression, lambda name: (days, ColumnType("date")), 1, session)
     assert assigned(made, ColumnType("bigint"), session).to_pylist() == expected
+
+
+@pytest.mark.parametrize(("flavour", "sql_mode", "given", "expected"), [
+    ("mysql", "NO_ZERO_IN_DATE", "2020-01-00", None), ("mariadb", "NO_ZERO_IN_DATE", "2020-01-00", None),
+    ("mysql", "NO_ZERO_IN_DATE", "0000-01-01", "0000-01-01"), ("mysql", "NO_ZERO_IN_DATE", "0-0-00", None),
+    ("mysql", "NO_ZERO_IN_DATE", "0000-00-00", "0000-00-00"), ("mariadb", "NO_ZERO_IN_DATE", "0000-0-0", "0000-00-00"),
+    ("mysql", "NO_ZERO_DATE", "2020-01-00", None), ("mariadb", "NO_ZERO_DATE", "2020-01-00", "2020-01-00"),
+    ("mysql", "NO_ZERO_DATE", "0000-01-01", None), ("mariadb", "NO_ZERO_DATE", "0000-01-01", "0000-01-01"),
+    ("mysql", "NO_ZERO_DATE", "0000-00-00", None), ("mariadb", "NO_ZERO_DATE", "0000-00-00", None),
+    ("mysql", "", "0000-02-29", None), ("mysql", "", "0000-02-28", "0000-02-28")])
+def test_dates_by_a_form_have_zeros_where_the_sql_mode_lets_them(flavour, sql_mode, given, expected):
+    """Of MySQL 9.7 and MariaDB 10.11."""
+    made = evaluate(f"CONCAT(STR_TO_DATE('{given}', '%Y-%m-%d'))", no_columns, 1, Session(flavour, sql_mode))
+    assert made.values.to_pylist() == [expected]
+
+
+@pytest.mark.parametrize(("sql_mode", "expected"), [("NO_ZERO_IN_DATE", None), ("NO_ZERO_DATE", "0000-00-00 10:11:12")])
+def test_mariadb_takes_the_time_of_day_for_a_part_of_a_zero_date(sql_mode, expected):
+    """Of MariaDB 10.11."""
+    text = "CONCAT(STR_TO_DATE('0000-00-00 10:11:12', '%Y-%m-%d %T'))"
+    assert evaluate(text, no_columns, 1, Session("mariadb", sql_mode)).values.to_pylist() == [expected]
+
+
+def test_the_text_of_a_time_with_a_zero_fraction_is_not_computed():
+    """MySQL 9.7 has '12:34:56' of it, and '01:02:03.500000' of another row."""
+    with pytest.raises(NotComputable):
+        evaluate("CONCAT(STR_TO_DATE('12:34:56', '%H:%i:%s.%f'))", no_columns, 1, Session("mysql"))
