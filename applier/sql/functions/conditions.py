@@ -104,14 +104,12 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
             if not other.is_text or (not other.constant and instant.type.base == "time"):
                 raise NotComputable("a date compared with a value that is not a date")
             wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)
-            arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
-                         for value in arguments]
+            arguments = _as_instants(arguments, wanted, session)
         elif left.type.base != right.type.base:
             wanted = ColumnType("datetime", fsp=6)
             if "time" in (left.type.base, right.type.base):
                 raise NotComputable("a time compared with a date")
-            arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
-                         for value in arguments]
+            arguments = _as_instants(arguments, wanted, session)
         if name not in _EQUALITIES and any(zero_dates.has_any(value.values) for value in arguments):
             return _as_numbers(arguments, session, n)
         return together(arguments, n)
@@ -123,6 +121,16 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
         raise NotComputable("documents or bytes compared")
     _check_years(arguments, session)
     return _as_numbers(arguments, session, n)
+
+
+def _as_instants(arguments: Arguments, wanted: ColumnType, session: Session) -> list[Value]:
+    """Dates, times and text as they are compared: invalid dates as they are, of text too in MariaDB, where the sql_mode
+    decides in MySQL."""
+    modes = set(session.sql_mode.split(",")) - {"NO_ZERO_DATE", "NO_ZERO_IN_DATE"} | {"ALLOW_INVALID_DATES"}
+    as_written = replace(session, sql_mode=",".join(sorted(modes)))
+    return [replace(value, type=wanted, values=convert_values(
+        value.values, value.type, wanted,
+        session if value.is_text and session.flavour == "mysql" else as_written)) for value in arguments]
 
 
 def _is_compared_by_digits(number: Value, instant: Value, session: Session) -> bool:

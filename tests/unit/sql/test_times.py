@@ -9,6 +9,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.sql.assignment import assigned
+from applier.sql.casting.values import convert_values
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.functions.dates.times import local
 from applier.sql.values import Value
@@ -91,3 +92,35 @@ def test_the_text_of_a_time_with_a_zero_fraction_is_not_computed():
     """MySQL 9.7 has '12:34:56' of it, and '01:02:03.500000' of another row."""
     with pytest.raises(NotComputable):
         evaluate("CONCAT(STR_TO_DATE('12:34:56', '%H:%i:%s.%f'))", no_columns, 1, Session("mysql"))
+
+
+def compared(expression, text, flavour, sql_mode):
+    """A condition of s, a text, and of days and instants: valid (x, y), of a month without such a day, and zero."""
+    day, instant = ColumnType("date"), ColumnType("datetime", fsp=3)
+    columns = {"s": (TEXT, text), "x": (day, "2020-01-01"), "y": (instant, "2020-02-15 10:00:00"),
+               "late": (day, "2020-02-30"), "zero": (day, "0000-00-00")}
+
+    def column(name):
+        type_, held = columns[name]
+        return convert_values(pa.array([held]), TEXT, type_, Session(flavour, "ALLOW_INVALID_DATES")), type_
+
+    return assigned(evaluate(expression, column, 1, Session(flavour, sql_mode)), ColumnType("bigint"),
+                    Session(flavour, sql_mode)).to_pylist()
+
+
+@pytest.mark.parametrize("sql_mode", ["", "NO_ZERO_DATE,NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES"])
+@pytest.mark.parametrize(("expression", "text", "expected"), [
+    ("s < TIMESTAMP'2020-01-02 00:00:00'", "2020-02-30", 0), ("IF(s > DATE'2019-01-01', 1, 2)", "2020-02-30", 1),
+    ("s BETWEEN DATE'2018-01-01' AND DATE'2020-03-01'", "2018-02-30", 1), ("s > x", "2020-02-30", 1),
+    ("s > x", "2020-00-05", 0), ("IF(s > DATE'2019-01-01', 1, 2)", "2020-00-05", 1), ("s = late", "2020-02-30", 1),
+    ("s = zero", "0000-00-00", 1), ("s < late", "2020-01-02", 1), ("late < y", None, 0)])
+def test_mariadb_compares_invalid_dates_as_they_are(expression, text, expected, sql_mode):
+    """Of MariaDB 10.5, 10.11 and 11.8: the sql_mode does not matter."""
+    assert compared(expression, text, "mariadb", sql_mode) == [expected]
+
+
+@pytest.mark.parametrize(("expression", "text", "expected"), [
+    ("late < y", None, 0), ("s < late", "2020-01-02", 1), ("s > x", "2020-02-30", 0)])
+def test_mysql_compares_invalid_dates_of_columns_as_they_are(expression, text, expected):
+    """Of MySQL 9.7: unlike those in text."""
+    assert compared(expression, text, "mysql", "") == [expected]
