@@ -124,3 +124,36 @@ def test_mariadb_compares_invalid_dates_as_they_are(expression, text, expected, 
 def test_mysql_compares_invalid_dates_of_columns_as_they_are(expression, text, expected):
     """Of MySQL 9.7: unlike those in text."""
     assert compared(expression, text, "mysql", "") == [expected]
+
+
+@pytest.mark.parametrize(("flavour", "expression", "expected"), [
+    ("mysql", "EXTRACT(HOUR FROM 20200100)", [0]), ("mysql", "EXTRACT(MINUTE FROM 101112)", [0]),
+    ("mysql", "EXTRACT(HOUR FROM 7)", [0]), ("mysql", "EXTRACT(MINUTE FROM '2020-01-02')", [0]),
+    ("mysql", "EXTRACT(HOUR FROM '10:11:12')", [10]), ("mysql", "EXTRACT(HOUR FROM '2020-01-02 10:11:12')", [10]),
+    ("mariadb", "EXTRACT(DAY FROM '2020-01-02')", [2]), ("mariadb", "EXTRACT(DAY FROM 20200102101112)", [2]),
+    ("mariadb", "EXTRACT(DAY FROM '1231')", [None]), ("mariadb", "EXTRACT(HOUR FROM 101112)", [10]),
+    ("mariadb", "EXTRACT(HOUR FROM '10:11:12')", [10])])
+def test_parts_of_text_and_numbers(flavour, expression, expected):
+    """Of MySQL 9.7, and MariaDB 10.5, 10.11 and 11.8: MySQL takes a number for a date where it is one."""
+    assert evaluate(expression, no_columns, 1, Session(flavour)).values.to_pylist() == expected
+
+
+@pytest.mark.parametrize(("flavour", "expression"), [
+    ("mariadb", "EXTRACT(DAY FROM 101)"), ("mariadb", "EXTRACT(DAY FROM 1231)"), ("mariadb", "EXTRACT(DAY FROM 7e0)"),
+    ("mariadb", "EXTRACT(DAY FROM 20200100)"), ("mariadb", "EXTRACT(DAY FROM '10:11:12')"),
+    ("mariadb", "EXTRACT(DAY FROM '32:00:00')"), ("mariadb", "EXTRACT(DAY FROM '2020-01')"),
+    ("mariadb", "EXTRACT(HOUR FROM 20200102)"), ("mariadb", "EXTRACT(MINUTE FROM '2020-01-02')"),
+    ("mariadb", "EXTRACT(SECOND FROM '2020.01.02')"), ("mysql", "EXTRACT(HOUR FROM 7.0)"),
+    ("mysql", "EXTRACT(HOUR FROM '2020-13-01')"),
+    ("mysql", "EXTRACT(SECOND FROM '1-1-1')")])
+def test_parts_that_servers_take_in_ways_of_their_own_are_not_guessed(flavour, expression):
+    with pytest.raises(NotComputable):
+        evaluate(expression, no_columns, 1, Session(flavour))
+
+
+@pytest.mark.parametrize("value", ["'2020-02-30'", "20200230"])
+def test_the_last_day_of_a_day_that_its_month_does_not_have_is_not_guessed(value):
+    """MariaDB has one under ALLOW_INVALID_DATES; it is NULL else."""
+    with pytest.raises(NotComputable):
+        evaluate(f"LAST_DAY({value})", no_columns, 1, Session("mariadb", "ALLOW_INVALID_DATES"))
+    assert evaluate(f"LAST_DAY({value})", no_columns, 1, Session("mariadb")).values.to_pylist() == [None]
