@@ -18,6 +18,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
+from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.arithmetic import EXTREMES, as_double, operands
 from applier.sql.functions.collated import equal_texts, in_any_collation, in_order
@@ -105,6 +106,10 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
                 raise NotComputable("a date compared with a value that is not a date")
             wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)
             arguments = _as_instants(arguments, wanted, session)
+            if instant.type.base == "date" and session.flavour == "mysql" and not other.constant and (
+                    name == "IN" or not instant.constant) and _have_clocks(arguments):
+                raise NotComputable("a day compared with text that has a time of day, which = and CASE read in other "
+                                    "ways")
         elif left.type.base != right.type.base:
             wanted = ColumnType("datetime", fsp=6)
             if "time" in (left.type.base, right.type.base):
@@ -131,6 +136,20 @@ def _as_instants(arguments: Arguments, wanted: ColumnType, session: Session) -> 
     return [replace(value, type=wanted, values=convert_values(
         value.values, value.type, wanted,
         session if value.is_text and session.flavour == "mysql" else as_written)) for value in arguments]
+
+
+def _have_clocks(arguments: Arguments) -> bool:
+    """Return whether one of these datetimes has a time of day."""
+    return any((zero_dates.numbers_of(value.values) % DAY).any() for value in arguments)
+
+
+def _check_written_clocks(arguments: Arguments, session: Session) -> None:
+    """Raise NotComputable for days beside text with a time of day, which BETWEEN and CASE compare as MySQL's = does
+    not."""
+    if session.flavour == "mysql" and any(value.type.base == "date" for value in arguments) and any(
+            value.is_text and not value.constant and pc.any(pc.match_substring(value.values, ":")).as_py()
+            for value in arguments):
+        raise NotComputable("a day compared by BETWEEN or CASE with text that has a time of day")
 
 
 def _is_compared_by_digits(number: Value, instant: Value, session: Session) -> bool:
@@ -307,6 +326,7 @@ def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     value, low, high = arguments
+    _check_written_clocks(arguments, session)
     sides = [FUNCTIONS[name]([value, bound], Call(name), session, n) for name, bound in ((">=", low), ("<=", high))]
     return _logic(pc.and_kleene)(sides, call, session, n)
 
@@ -314,6 +334,7 @@ def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 def _simple_case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """Simple CASE: a value, then alternating values to compare with and results; the rest is the ELSE."""
     subject, *branches = arguments
+    _check_written_clocks([subject, *branches[:-1:2]], session)
     branches[:-1:2] = [FUNCTIONS["="]([subject, when], Call("="), session, n) for when in branches[:-1:2]]
     return _case(branches, call, session, n)
 

@@ -157,3 +157,15 @@ def test_the_last_day_of_a_day_that_its_month_does_not_have_is_not_guessed(value
     with pytest.raises(NotComputable):
         evaluate(f"LAST_DAY({value})", no_columns, 1, Session("mariadb", "ALLOW_INVALID_DATES"))
     assert evaluate(f"LAST_DAY({value})", no_columns, 1, Session("mariadb")).values.to_pylist() == [None]
+
+
+@pytest.mark.parametrize("expression", [
+    "s = x", "x < s", "s IN (x)", "s IN (DATE'2020-01-01', DATE'2020-01-03')", "NULLIF(x, s)", "s BETWEEN x AND x",
+    "s BETWEEN DATE'2020-01-01' AND DATE'2020-01-01'", "CASE s WHEN x THEN 1 END", "CASE x WHEN s THEN 1 END"])
+def test_days_are_not_compared_with_times_of_day_in_text(expression):
+    """MySQL 9.7 compares the day alone by an operator and by IN, and the time too by the others; MariaDB has one way
+    for all."""
+    with pytest.raises(NotComputable):
+        compared(expression, "2020-01-01 10:00:00", "mysql", "")
+    assert compared(expression, "2020-01-02", "mysql", "")
+    assert compared(expression, "2020-01-01 10:00:00", "mariadb", "")
