@@ -8,6 +8,7 @@ object by `member_order`, in whatever order they were given.
 """
 
 import base64
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,8 +16,9 @@ MAX_DEPTH = 100  # JSON_DOCUMENT_MAX_DEPTH of MySQL
 INVALID_TEXT, INVALID_BINARY, VALUE_TOO_BIG, KEY_TOO_BIG, TOO_DEEP = 3140, 3142, 3150, 3151, 3157
 """MySQL's error numbers: ER_INVALID_JSON_TEXT and so on."""
 
-TIMESTAMP, DATE, TIME, DATETIME, DECIMAL = 7, 10, 11, 12, 246
-"""Column types (enum_field_types) of opaque values; the text of all others is their bytes in base64."""
+TIMESTAMP, DATE, TIME, DATETIME, DECIMAL, VAR_STRING = 7, 10, 11, 12, 246, 253
+"""Column types (enum_field_types) of opaque values; the text of all others is their bytes in base64. A VAR_STRING's is
+its bytes as UTF-8, if they are that."""
 
 # The server has nine words of nine digits for a DECIMAL in a document.
 _MAX_PRECISION, _MAX_SCALE = 81, 30
@@ -71,6 +73,9 @@ class Opaque:
             return _decimal_text(self.data)
         if self.kind in (DATE, TIME, DATETIME, TIMESTAMP):
             return _temporal_text(self.kind, self.data)
+        if self.kind == VAR_STRING:
+            with suppress(UnicodeDecodeError):
+                return self.data.decode()
         digits = base64.b64encode(self.data).decode()
         lines = (digits[at : at + _BASE64_LINE] for at in range(0, len(digits), _BASE64_LINE))
         return f"base64:type{self.kind}:" + "\n".join(lines)

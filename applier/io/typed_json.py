@@ -58,7 +58,9 @@ def plain(value: object) -> Any:
         return tuple(map(plain, value))
     kind: Any = type(value)
     names = _names(kind)
-    return value if names is None else {name: plain(getattr(value, name)) for name in names}
+    if names is not None:
+        return {name: plain(getattr(value, name)) for name in names}
+    return str(value) if isinstance(value, str) else value  # without what a subclass keeps beside the text
 
 
 @cache

@@ -1,9 +1,10 @@
-"""The implicit default of NOT NULL columns.
+"""The implicit default of NOT NULL columns, and the default that a FLOAT keeps when its table is defined again.
 
-Source: MySQL manual, "Data Type Default Values".
+Source: MySQL manual, "Data Type Default Values"; judged by both servers.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +13,10 @@ import pyarrow as pa
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.values.zero_dates import DAY, ZERO_DAY
+from applier.schema.table_parts import Column, Default
+from applier.sql.casting.shown_numbers import shown
 from applier.sql.literals import convert
+from applier.sql.same_expressions import literal_of
 
 
 def implicit_scalar(column_type: ColumnType, flavour: str) -> pa.Scalar:
@@ -52,3 +56,18 @@ IMPLICIT: dict[Family, Callable[[ColumnType, str], Any]] = {
     Family.NETWORK: _nothing, Family.VECTOR: _vector,
 }
 """The value of a NOT NULL column without a DEFAULT if strict mode does not forbid it, by type and flavour."""
+
+
+def read_again(column: Column, flavour: str) -> Column:
+    """A column whose table is altered, or made like another: the server writes a FLOAT's default with six digits, and
+    reads it again. MariaDB keeps a literal in parentheses as a literal, MySQL as an expression."""
+    default = column.default
+    if column.type.base != "float" or default is None:
+        return column
+    said = literal_of(default.text) if default.kind == "expression" and flavour == "mariadb" else default
+    if said is None or said.kind not in ("number", "string"):
+        return column
+    before = pa.array([convert(said.text, column.type, flavour)], arrow_type(column.type))
+    [text] = shown(before, column.type, flavour).to_pylist()
+    after = pa.array([convert(text, column.type, flavour)], before.type)
+    return column if after == before else replace(column, default=Default("number", text))

@@ -24,10 +24,11 @@ def shown(text: str) -> str:
 def shown_members(members: tuple[str, ...], charset: str | None, flavour: str) -> tuple[str, ...]:
     """The labels of a column in `charset` as the server keeps them, if that is text."""
     if flavour == "mariadb":
-        return tuple(map(shown, members))
+        return tuple(member if isinstance(member, CodedText) else shown(member) for member in members)
     if charset in _MAY_KEEP:
         return members
-    return tuple(_UNDECODABLE.split(member)[0].rstrip(" ") for member in members)
+    return tuple(member if isinstance(member, CodedText) else _UNDECODABLE.split(member)[0].rstrip(" ")
+                 for member in members)
 
 
 def in_column(default: Default | None, column_type: ColumnType) -> Default | None:

@@ -91,6 +91,9 @@ def times(value: Value, session: Session) -> Value:
 
 def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Array]:
     """Return each value as microseconds, of a time or since 1970, and whether it is a time."""
+    if value.type.base == "year" and session.flavour == "mariadb":
+        raise NotComputable("YEAR as a date or a time, whose month MariaDB has as 0")
+
     def micros(one: str | Decimal) -> int:
         if session.flavour == "mariadb":
             return _by_mariadb(one, session)[0]

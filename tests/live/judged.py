@@ -166,6 +166,7 @@ def replica_says(source: LiveServer, replica: LiveServer, one: Recorded) -> Want
     settings = {"HOST": source.place.hostname, "PORT": source.place.port, "USER": source.place.username or "root",
                 "LOG_FILE": one.log.name, "LOG_POS": 4}
     replica.run(f"STOP {word}")
+    replica.run(f"RESET {word}")
     replica.run(f"CHANGE {what} TO " + ", ".join(f"{more}_{name} = {value!r}" for name, value in settings.items()) +
                 _MORE_SETTINGS[source.flavour])
     replica.run(f"START {word}")

@@ -18,10 +18,12 @@ from applier.apply.tables.differing_values import Differences, LoggedImages, dif
 from applier.apply.tables.logged_table import TableReading
 from applier.binlog.rows.changes import Changes
 from applier.binlog.rows.image_pointers import layouts_of
+from applier.columns.defaults import sources
 from applier.columns.generated_columns import generated_column, is_computable, source_numbers
 from applier.columns.values import finish_column
 from applier.errors import ApplierError
 from applier.io.mapping import MappedFile
+from applier.mysql.names import folded
 from applier.mysql.values import zero_dates
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column
@@ -38,11 +40,12 @@ _FIRST, _ONE_IN = 1 << 10, 1 << 7
 class GeneratedWitness:
     """The witness of a unit's generated columns: those in the log that can be computed from stored columns. `files` is
     the memory of images, as in UnitMemory. In MariaDB's images, a VIRTUAL column may be computed from a value before
-    IGNORE converted it (seen on 10.11)."""
+    IGNORE converted it (seen on 10.11); in MySQL's, from NULL instead of a VIRTUAL column that the image leaves out
+    (seen on 9.7)."""
 
     def __init__(self, definition: TableDefinition, files: list[MappedFile]) -> None:
         self._definition, self._files = definition, files
-        self._made_of = {number: frozenset(source_numbers(column, definition))
+        self._made_of = {number: self._needed(column)
                          for number, column in enumerate(definition.columns)
                          if (column.generated == "stored" or (column.generated and definition.flavour == "mysql"))
                          and not depends_on_escapes(column.expression or "")
@@ -51,6 +54,13 @@ class GeneratedWitness:
         self.differences = Differences(definition, computed=True)
         self.compared = self.agreed = self._seen = 0
         self._waiting: list[tuple[LoggedImages, np.ndarray]] = []
+
+    def _needed(self, column: Column) -> frozenset[int]:
+        """The numbers of the columns that an image needs, for its value of a generated column to be compared."""
+        if column.generated == "stored":
+            return frozenset(source_numbers(column, self._definition))
+        names = sources(column, self._definition)
+        return frozenset(number for number, other in enumerate(self._definition.columns) if folded(other.name) in names)
 
     @property
     def has_columns(self) -> bool:

@@ -281,11 +281,12 @@ def rows_of_event(images, batch_address, state):
     before_program = layout_at(before).before if before else np.int64(0)
     after_program = layout_at(after).after if after else np.int64(0)
     before_id, image_id = _image_id(before), _image_id(after)
-    # an insert of no column at all takes no byte, and is one row
-    empty_insert = kind == INSERT and at == stop and row == 0 and program_view(after_program).n_present == 0
+    # an event without columns has no byte for its rows, and a replica takes it as one row
+    is_empty_row = at == stop and row == 0 and not (before and program_view(before_program).n_present) and not (
+        after and program_view(after_program).n_present)
     status = Status.DONE
-    while at < stop or empty_insert:
-        empty_insert = False
+    while at < stop or is_empty_row:
+        is_empty_row = False
         if batch.n >= batch.capacity:
             status = Status.BATCH_FULL
             break

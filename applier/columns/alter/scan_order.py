@@ -100,7 +100,7 @@ def order_of_copies(conversion: RowConversion, before: Arrivals) -> tuple[KeyPar
 
 
 def _check_appended(definition: TableDefinition, arrivals: Arrivals) -> None:
-    if not (_appends(definition) and arrivals.only_inserted and table_key(definition) is None):
+    if not (_appends(definition) and arrivals.only_inserted and arrivals.in_order and table_key(definition) is None):
         raise NotComputable(f"where {definition.engine} had room for them")
 
 

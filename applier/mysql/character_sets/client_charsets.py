@@ -29,10 +29,13 @@ class CodedText(str):
     data: bytes
     charset: str
 
-    def __new__(cls, data: bytes, charset: str) -> CodedText:
-        made = super().__new__(cls, decoded(data, charset))
+    def __new__(cls, data: bytes, charset: str, text: str | None = None) -> CodedText:
+        made = super().__new__(cls, decoded(data, charset) if text is None else text)
         made.data, made.charset = data, charset
         return made
+
+    def __getnewargs__(self) -> tuple[bytes, str]:  # type: ignore[override]
+        return self.data, self.charset
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class ClientCharsets:
 
     def literal(self, text: str) -> str:
         """The text of a literal without an introducer: CodedText if its bytes are not its UTF-8."""
-        if text.isascii() and self.connection not in NOT_ASCII:
+        if text.isascii() and self.connection not in NOT_ASCII | {"binary"}:
             return text
         data = self.raw(text)
         if self.client != self.connection and "binary" not in (self.client, self.connection):
@@ -76,15 +79,21 @@ def decoded(data: bytes, charset: str) -> str:
 
 def label_of_bytes(data: bytes, charset: str) -> str:
     """A label whose bytes are read in another character set: in ucs2, utf16 and utf32 a question mark stands for each
-    byte that is no part of a character."""
+    byte that is no part of a character; of other sets, a text that does not tell the bytes is CodedText."""
     codec = _WIDE.get(charset)
     if codec is None:
-        return decoded(data, charset)
+        text = decoded(data, charset)
+        return text if encoded(text, charset) == data else CodedText(data, charset)
     try:
         return data.decode(codec)
     except UnicodeDecodeError as error:
         rest = label_of_bytes(data[error.end:], charset)
         return data[:error.start].decode(codec) + "?" * (error.end - error.start) + rest
+
+
+def label_bytes(label: str, charset: str) -> bytes:
+    """The bytes of a label of a column in `charset`."""
+    return label.data if isinstance(label, CodedText) and label.charset == charset else encoded(label, charset)
 
 
 def text_of_digits(data: bytes, charset: str) -> str:

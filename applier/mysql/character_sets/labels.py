@@ -1,17 +1,18 @@
 """Labels of ENUM and SET in a column's character set.
 
 A literal in hexadecimal digits or bits is bytes in the column's set, filled up in front to whole characters. In a text,
-characters that the set does not have become question marks. (Seen on MySQL 9.7 and MariaDB 10.11.)
+characters that the set does not have become question marks. (Seen on MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.)
 """
 
 import functools
 import itertools
+import re
 
 import pyarrow as pa
 
 from applier.mysql.character_sets.charset_tables import MULTI_BYTE, SINGLE_BYTE, single_byte_table
 from applier.mysql.character_sets.charsets import to_utf8
-from applier.mysql.character_sets.client_charsets import CodedText, decoded, text_of_digits
+from applier.mysql.character_sets.client_charsets import UTF8, ClientCharsets, CodedText, decoded, text_of_digits
 
 _HAVE_ALL = frozenset({"utf8mb4", "binary", "utf16", "utf16le", "utf32", "gb18030"})
 _UNDECODABLE = range(0xDC80, 0xDD00)
@@ -24,6 +25,31 @@ def labels_in(charset: str, members: tuple[str | bytes, ...]) -> tuple[str, ...]
     made = (text_of_digits(member, charset) if isinstance(member, bytes) else _of_text(member, charset)
             for member in members)
     return tuple(label.rstrip(" ") for label in made)
+
+
+_PAIRS = {
+    "big5": rb"[\xa1-\xf9][\x40-\x7e\xa1-\xfe]", "euckr": rb"[\x81-\xfe][\x41-\x5a\x61-\x7a\x81-\xfe]",
+    "gb2312": rb"[\xa1-\xf7][\xa1-\xfe]", "gbk": rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]",
+    **dict.fromkeys(("sjis", "cp932"), rb"[\xa1-\xdf]|[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc]"),
+    **dict.fromkeys(("ujis", "eucjpms"), rb"\x8e[\xa1-\xdf]|\x8f?[\xa1-\xfe]{2}")}
+"""What MariaDB takes as a character outside of ASCII, whether or not the set has it."""
+
+
+def read_by_mariadb(said: str, text: str, charsets: ClientCharsets) -> str:
+    """A label in a statement of MariaDB, whose text is `text` otherwise: in an East Asian character set each byte that
+    is no part of a character becomes a question mark."""
+    if isinstance(text, CodedText):
+        return CodedText(text.data, text.charset, _by_characters(text.data, text.charset))
+    if charsets.connection in UTF8 and charsets.client in _PAIRS:
+        return _by_characters(charsets.raw(said), charsets.client)
+    return text
+
+
+def _by_characters(data: bytes, charset: str) -> str:
+    if charset not in _PAIRS:
+        return decoded(data, charset)
+    found = re.finditer(rb"((?:[\x00-\x7f]|" + _PAIRS[charset] + rb")+)|.", data, re.DOTALL)
+    return "".join("?" if one[1] is None else decoded(one[1], charset) for one in found)
 
 
 def _of_text(member: str, charset: str) -> str:

@@ -276,8 +276,13 @@ def _tablespace(cursor: Cursor) -> list[AlterAction] | None:
     return [Unfollowed(f"{word} PARTITION: a partition's file is taken away or replaced, and its rows with it")]
 
 
+def _force(cursor: Cursor) -> list[AlterAction]:
+    """The server defines the table again, as if an option were set."""
+    return [SetOptions()]
+
+
 def _one_word(cursor: Cursor) -> list[AlterAction]:
-    """FORCE; ENABLE and DISABLE KEYS; WITH and WITHOUT VALIDATION; WAIT n, NOWAIT."""
+    """ENABLE and DISABLE KEYS; WITH and WITHOUT VALIDATION; WAIT n, NOWAIT."""
     cursor.accept_any("KEYS", "VALIDATION")
     return []
 
@@ -315,6 +320,6 @@ def _options(cursor: Cursor) -> list[AlterAction]:
 _ACTIONS = {
     "ADD": _add, "MODIFY": _modify, "CHANGE": _change, "DROP": _drop, "ALTER": _alter, "RENAME": _rename,
     "CONVERT": _convert, "ORDER": _order, "PARTITION": parse_partition_by, "TRUNCATE": parse_truncate,
-    "DISCARD": _tablespace, "IMPORT": _tablespace, "FORCE": _one_word, "ENABLE": _one_word, "DISABLE": _one_word,
+    "DISCARD": _tablespace, "IMPORT": _tablespace, "FORCE": _force, "ENABLE": _one_word, "DISABLE": _one_word,
     "REMOVE": _remove, "WITH": _one_word, "WITHOUT": _one_word, "WAIT": _wait, "NOWAIT": _nowait,
 } | dict.fromkeys(PARTITION_ACTIONS, _of_partitions)

@@ -9,6 +9,7 @@ import numpy as np
 from applier.errors import NO_DATABASE, SchemaError
 from applier.mysql.character_sets.client_charsets import ClientCharsets, CodedText
 from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS, Charset, named_default
+from applier.mysql.character_sets.labels import read_by_mariadb
 from applier.mysql.names import folded
 from applier.mysql.values.time_zones import shifted, zone_of
 from applier.mysql.values.zone_times import utc_of
@@ -195,11 +196,14 @@ class Cursor:
         return int(token.text)
 
     def literal_or_bytes(self) -> str | bytes:
-        """A string literal in the connection's character set, or bytes in hexadecimal digits or bits."""
+        """A label: a string literal in the connection's character set, or bytes in hexadecimal digits or bits."""
         if self.token.kind == "bytes":
             return bytes.fromhex(self.next().text)
-        text = self.literal()
-        return text.data if isinstance(text, CodedText) and text.charset == "binary" else text
+        said = self.string()
+        text = self.context.charsets.literal(said)
+        if isinstance(text, CodedText) and text.charset == "binary":
+            return text.data
+        return read_by_mariadb(said, text, self.context.charsets) if self.context.flavour == "mariadb" else text
 
     def literal(self) -> str:
         """A string literal in the connection's character set."""

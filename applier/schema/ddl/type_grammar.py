@@ -6,7 +6,7 @@ Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Eng
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from applier.mysql.character_sets.client_charsets import encoded, label_of_bytes
+from applier.mysql.character_sets.client_charsets import label_bytes, label_of_bytes
 from applier.mysql.character_sets.collations import (
     DEFAULT,
     Charset,
@@ -229,7 +229,7 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
 
 def recoded_labels(charset: str, column_type: ColumnType) -> tuple[str, ...]:
     """The bytes of an ENUM's or a SET's labels as text of another character set."""
-    return tuple(label_of_bytes(encoded(label, column_type.charset or charset), charset)
+    return tuple(label_of_bytes(label_bytes(label, column_type.charset or charset), charset)
                  for label in column_type.members)
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from applier.errors import SchemaError
+from applier.errors import NotComputable, SchemaError
 from applier.mysql.names import folded
+from applier.mysql.session import Session
 from applier.schema.checks import (
     Check,
     enforced,
@@ -61,10 +62,12 @@ from applier.schema.foreign_keys import (
     with_columns_renamed,
     without_keys,
 )
-from applier.schema.history.alter_columns import ColumnChanges, same_name, with_names
+from applier.schema.history.alter_columns import ColumnChanges, defines_again, same_name, with_names
 from applier.schema.partitions import Partitioning, PartRows
 from applier.schema.table_options import with_options
 from applier.schema.table_parts import Column, Default, Key, KeyPart
+from applier.sql.assignment import assigned
+from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.sql_modes import with_escapes_as_text
 
 
@@ -191,8 +194,25 @@ class Altered:
         """The definition with the defaults that it keeps if no row is copied."""
         return replace(definition, columns=tuple(
             replace(column, default=self.kept_defaults[column.name][1])
-            if column.name in self.kept_defaults and column.default == self.kept_defaults[column.name][0] else column
+            if column.name in self.kept_defaults and column.default == self.kept_defaults[column.name][0]
+            and _fits(self.kept_defaults[column.name][1], column, definition) else column
             for column in definition.columns))
+
+
+def _fits(kept: Default, column: Column, definition: TableDefinition) -> bool:
+    """False for an expression without columns whose value the column cannot hold: MariaDB leaves the default as it was
+    computed once."""
+    session = Session(definition.flavour, literals=definition.charset, collation=definition.collation)
+    try:
+        made = evaluate(kept.text, no_columns, 1, session)
+        assigned(made, column.type, session)
+    except (KeyError, NotComputable):
+        return True
+    try:
+        assigned(made, column.type, session, strict=True)
+    except NotComputable:
+        return False
+    return True
 
 
 def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: StatementContext) -> Altered:
@@ -228,9 +248,10 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     if partitioning is not None and not any(True for _ in of_kind(actions, PartitionBy)):
         partitioning = with_columns_of_partitions(partitioning, changes.renames)
     said = [option.auto_increment for option in of_kind(actions, SetOptions) if option.auto_increment]
+    kept = definition.first_number if any(column.auto_increment for column in made) else 1
     emptied = not holds_rows(definition) or not holds_rows(altered) or any(True for _ in of_kind(actions, EmptyTable))
     return Altered(replace(altered, partitioning=partitioning, versioning=versioning,
-                           first_number=said[-1] if said else definition.first_number),
+                           first_number=said[-1] if said else kept),
                    tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
                    next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults)
 
@@ -240,7 +261,7 @@ def written_again(definition: TableDefinition, actions: Sequence[AlterAction],
     """The definition that a statement begins with, as far as it keeps it: MySQL reads expressions and writes them again
     for all actions but renaming the table and emptying partitions, in the session's sql_mode (seen on 9.7)."""
     if definition.flavour != "mysql" or "NO_BACKSLASH_ESCAPES" not in context.sql_mode or \
-            all(isinstance(action, RenameTo | TruncatePartitions | EmptyTable) for action in actions):
+            not defines_again(actions):
         return definition
     return read_without_escapes(definition)
 

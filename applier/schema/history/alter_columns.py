@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from applier.errors import SchemaError
-from applier.mysql.character_sets.client_charsets import encoded
+from applier.mysql.character_sets.client_charsets import label_bytes
 from applier.mysql.character_sets.collations import Charset
 from applier.mysql.names import folded
 from applier.schema.ddl.alter_actions import (
@@ -15,11 +15,14 @@ from applier.schema.ddl.alter_actions import (
     ChangeColumn,
     ConvertCharset,
     DropColumn,
+    EmptyTable,
     RenameColumn,
+    RenameTo,
     SetColumnVisible,
     SetDefault,
     SetOptions,
     SetVersioning,
+    TruncatePartitions,
     of_kind,
 )
 from applier.schema.ddl.column_grammar import (
@@ -32,6 +35,7 @@ from applier.schema.ddl.create_table import TableWords, charset_of_words
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.type_grammar import converted_type, modified_type
 from applier.schema.ddl.versioned_tables import drops_times
+from applier.schema.defaults import read_again
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Default
 from applier.schema.undecodable import shown_members
@@ -161,6 +165,8 @@ class ColumnChanges:
     def _kept(self, column: Column, new_name: str | None) -> Column:
         if new_name is not None:
             column = replace(column, name=new_name)
+        if defines_again(self.actions):
+            column = read_again(column, self.context.flavour)
         return self._converted(self._as_set(column, new_name))
 
     def _set_too(self, column: Column) -> Column:
@@ -215,7 +221,7 @@ class ColumnChanges:
         made = converted_type(column.type, self.charset)
         members = shown_members(made.members, made.charset, self.context.flavour)
         if self.context.flavour == "mysql" and made.charset in WIDE and any(
-                encoded(old, str(column.type.charset)) != encoded(new, str(made.charset))
+                label_bytes(old, str(column.type.charset)) != label_bytes(new, str(made.charset))
                 for old, new in zip(column.type.members, members, strict=True)):
             raise SchemaError(f"a label of {column.name} has bytes that are not text in {made.charset}")
         return replace(column, type=replace(made, members=members))
@@ -232,6 +238,12 @@ class ColumnChanges:
         if column.check is not None:
             column = replace(column, check=with_names(column.check, changed))
         return column
+
+
+def defines_again(actions: Sequence[AlterAction]) -> bool:
+    """True if a server writes the table's definition again: for all actions but renaming the table and emptying
+    partitions."""
+    return not all(isinstance(action, RenameTo | TruncatePartitions | EmptyTable) for action in actions)
 
 
 def same_name(a: str, b: str) -> bool:

@@ -28,6 +28,7 @@ from applier.schema.ddl.schema_changes import (
     TableName,
     TruncateTable,
 )
+from applier.schema.defaults import read_again
 from applier.schema.definition import TableDefinition
 from applier.schema.engines import check_rows_are_its_own
 from applier.schema.foreign_keys import pointed_anew
@@ -149,6 +150,8 @@ class TableChanges:
                 copied = read_without_escapes(copied)
             definition = unnumbered(replace(copied, database=table[0], name=table[1], foreign_keys=(),
                                             first_number=1,
+                                            columns=tuple(read_again(column, copied.flavour)
+                                                          for column in copied.columns),
                                             checks=checks_like(copied.checks, table[1], copied.flavour)))
             self._create_unless_there(definition, change, origin)
         elif self._wanted(*table) and not (change.if_not_exists and self._tables.live(table)):

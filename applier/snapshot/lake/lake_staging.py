@@ -19,7 +19,7 @@ import itertools
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -272,9 +272,9 @@ class _Far(_OfLake):
         if not self._make(name, content):
             raise self._lost()
         with suppress(OSError):  # the version is published
-            requests: list[Callable[[], None]] = [
-                self._claim.drop, self._drop_scratch, partial(_point_at, self.number, self._filesystem, self._root)]
-            location.at_once(self._filesystem, requests)
+            _point_at(self.number, self._filesystem, self._root)  # as long as the claim keeps others from the next one
+        with suppress(OSError):
+            location.at_once(self._filesystem, [self._claim.drop, self._drop_scratch])
 
     def _make(self, name: str, content: bytes) -> bool:
         """Create the last file. Returns whether it did not exist before, as far as the store can tell."""

@@ -186,3 +186,22 @@ CREATE TABLE j (n INT PRIMARY KEY AUTO_INCREMENT, v JSON)
 INSERT INTO j (v) VALUES ('{"a": 1}'), ('{"a": "5"}'), ('{"a": "x"}'), ('{"a": 2.5}'), ('{"a": "2.5"}'), ('{"a": 1e2}'), ('{"a": true}'), ('{"a": null}'), ('{"a": [1]}'), ('[]'), ('{"a": -3}'), ('{"a": 18446744073709551615}'), ('{"a": "  7 "}'), ('{"a": ""}'), ('{"a": -2.5}'), ('{"a": 3.5}'), ('{"a": 1e30}'), ('null'), (NULL), ('{"a": "2024-02-29"}'), ('{"a": false}')
 ALTER TABLE j ADD s BIGINT AS (JSON_VALUE(v, '$.a' RETURNING SIGNED)) STORED, ADD u BIGINT UNSIGNED AS (JSON_VALUE(v, '$.a' RETURNING UNSIGNED)) STORED
 UPDATE j SET n = n + 100
+
+-- years-as-times
+SET sql_mode=''
+CREATE TABLE y (n INT PRIMARY KEY AUTO_INCREMENT, y YEAR)
+INSERT INTO y (y) VALUES (2024), (0), (2155), (NULL), (1901), (2000)
+ALTER TABLE y ADD a TEXT AS (TIME_FORMAT(y, '%H:%i:%s')) STORED, ADD b VARCHAR(30) AS (TIME_FORMAT(y, '%k %f')) STORED, ADD c TIME AS (y) STORED
+UPDATE y SET n = n + 100
+
+-- kept-defaults-that-do-not-fit
+SET sql_mode=''
+CREATE TABLE t (a INT) CHARACTER SET utf8mb3
+INSERT INTO t VALUES (1), (2)
+ALTER TABLE t ADD b CHAR(4) DEFAULT (UPPER(_latin1'é'))
+CREATE TABLE u (a INT) CHARACTER SET utf8mb3
+INSERT INTO u VALUES (1), (2)
+ALTER TABLE u ADD b CHAR(9) DEFAULT (UPPER(_latin1'é'))
+SET binlog_row_image=MINIMAL
+INSERT INTO t (a) VALUES (3)
+INSERT INTO u (a) VALUES (3)

@@ -50,6 +50,18 @@ def test_documents_print_as_the_server_prints_them():
     assert [to_text(decode(document)) for document, _ in RECORDED] == [text for _, text in RECORDED]
 
 
+@pytest.mark.parametrize("hex_bytes, text", [
+    ("0201000b000f0700fd020032", '["\\u00002"]'), ("0201000d000f0700fd0400610022", '["\\u0000a\\u0000\\""]'),
+    ("0201000b000f0700fd0200e9", '["base64:type253:AOk="]'), ("0201000b000f07000f0261e9", '["base64:type15:Yek="]'),
+])
+def test_text_of_a_wide_character_set_prints_as_if_its_bytes_were_utf8(hex_bytes, text):
+    """JSON_ARRAY of a column in utf16, of '2' and 'a"', as MySQL 9.7 stores and prints it. What is not UTF-8 stays as
+    bytes, as those of a VARBINARY do."""
+    document = bytes.fromhex(hex_bytes)
+    assert to_text(decode(document)) == text
+    assert binary.to_text(pa.array([document], pa.binary())).to_pylist() == [text]
+
+
 @pytest.mark.slow
 @settings(max_examples=examples(150))
 @given(DOCUMENTS)

@@ -64,7 +64,7 @@ _defaults = st.one_of(
 def columns(draw, name, flavour):
     column_type = draw(column_types(flavour))
     default = draw(_defaults)
-    if column_type.base == "timestamp" and default and default.kind in ("string", "number"):
+    if column_type.base == "timestamp" and default and default.kind in ("string", "number", "bytes"):
         default = None  # is converted to UTC: see test_column_grammar
     if flavour == "mysql" and default == Default("string", "") and column_type.base.endswith(("text", "blob")):
         default = None  # is none there

@@ -354,3 +354,22 @@ def test_escapes_of_expressions_that_an_alter_keeps(flavour, sql_mode, statement
     assert definition.column("d").default.text == f"CONCAT('{kept}')"
     assert definition.checks[0].expression == f"a <> '{kept}'"
     assert definition.column("p").default.text == "x\\"
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize("statement, shown", [
+    ("RENAME TABLE t TO u", "20240229"), ("ALTER TABLE t RENAME TO u", "20240229"),
+    ("ALTER TABLE t DISABLE KEYS, RENAME TO u", "20240229"), ("CREATE TABLE u LIKE t", "20240200"),
+    ("ALTER TABLE t FORCE, RENAME TO u", "20240200"), ("ALTER TABLE t COMMENT 'x', RENAME TO u", "20240200"),
+    ("ALTER TABLE t ALTER f SET DEFAULT 20240229, RENAME TO u", "20240229"),
+    ("ALTER TABLE t MODIFY f FLOAT DEFAULT 20240229, RENAME TO u", "20240229"),
+])
+def test_the_default_of_a_float_keeps_six_digits_where_a_table_is_defined_again(flavour, statement, shown):
+    """As the rows with this default tell on MySQL 9.7 and MariaDB 10.11; other defaults stay as they were."""
+    log = Log(flavour)
+    log("CREATE TABLE t (f FLOAT DEFAULT 20240229, g FLOAT DEFAULT 0.5, d DOUBLE DEFAULT 20240229, "
+        "m FLOAT(10,2) DEFAULT 20240229, e FLOAT DEFAULT '1e3')")
+    log(statement)
+    table = log.at("u", 260).definition
+    texts = [column.default.text for column in table.columns]
+    assert texts == [shown, "0.5", "20240229", "20240229", "1e3"]

@@ -1,7 +1,10 @@
 """Labels of ENUM and SET in odd literals and character sets: what a MySQL 9.7 showed of each, and a MariaDB 10.11."""
 
+import pickle
+
 import pytest
 
+from applier.mysql.character_sets.client_charsets import label_bytes, label_of_bytes
 from applier.schema.ddl.ddl import parse_statement
 
 LABELS = [  # the column's set, the literal, and what a SELECT shows
@@ -39,3 +42,10 @@ def test_bytes_that_no_text_can_keep(literal):
     [made] = parse_statement(f"CREATE TABLE d.t (e ENUM({literal}, 'a') CHARACTER SET utf8mb4)", flavour="mysql")
     assert "a member of ENUM or SET has bytes that are not text" in made.reason
     assert labels("mariadb", "utf8mb4", literal)[0].endswith("?")
+
+
+def test_a_label_that_is_no_text_keeps_its_bytes_on_the_way_to_a_worker():
+    label = label_of_bytes("Ж?".encode(), "ascii")
+    assert label == "???" and label_bytes(label, "ascii") == "Ж?".encode()
+    assert label_bytes(pickle.loads(pickle.dumps(label)), "ascii") == "Ж?".encode()
+    assert label_bytes("???", "ascii") == b"???"

@@ -242,6 +242,9 @@ def _in_other_zone(arguments: Arguments, call: Call, session: Session, n: int) -
 def _time_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """TIME_FORMAT: hours may be more than 23."""
     value, wanted = arguments[0], one(arguments[1])
+    if value.type.base == "year" and session.flavour == "mariadb":  # a date, at midnight
+        midnight = pc.if_else(value.values.is_valid(), 0, pa.scalar(None, pa.int64()))
+        value = replace(value, type=ColumnType("time"), values=midnight.cast(pa.duration("us")))
     if has_dates(value):
         has_offset = value.is_text and pc.any(pc.match_substring_regex(value.values, r"[+-]\d\d:\d\d$")).as_py()
         micros, are_times = instants_or_times(value, session)

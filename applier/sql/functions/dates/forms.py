@@ -136,6 +136,8 @@ _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "Augu
            "December")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _IN_ENGLISH = frozenset("MbWa")
+_OF_CLOCK = frozenset({*"HisSfTklhIpr%", ""})
+"""Signs that a date does not change; "" is text between them."""
 
 
 def _ordinal(day: int) -> str:
@@ -163,9 +165,13 @@ def _week_of(instant: datetime.datetime, mode: int) -> tuple[int, int]:
 
 def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     value, wanted = local(arguments[0], session), one(arguments[1])
+    signs = re.findall(r"%(.)|(%\Z|[^%]+)", wanted, re.DOTALL) if isinstance(wanted, str) else []
+    if value.type.base == "time" and session.flavour == "mysql" and all(sign in _OF_CLOCK for sign, _ in signs):
+        day = np.asarray(value.values.cast(pa.int64()).fill_null(0)) % DAY  # of whichever date
+        value = replace(value, values=pa.array(day, mask=np.asarray(value.values.is_null())),
+                        type=ColumnType("datetime", fsp=value.type.fsp))
     if value.type.base not in ("date", "datetime") or not isinstance(wanted, str):
         raise NotComputable("DATE_FORMAT of a value that is not a date")
-    signs = re.findall(r"%(.)|(%\Z|[^%]+)", wanted, re.DOTALL)
     if any(sign and sign not in _FORMATS and sign not in _WRITTEN for sign, _ in signs) or (
             session.lc_time_names and any(sign in _IN_ENGLISH for sign, _ in signs)):
         raise NotComputable(f"DATE_FORMAT {wanted!r}")

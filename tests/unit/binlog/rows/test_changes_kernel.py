@@ -31,6 +31,14 @@ def test_a_change_without_any_row_is_none(operation):
     assert read(m.as_file(table, event)).changes == []
 
 
+@pytest.mark.parametrize(("operation", "images"), [(UPDATE, ([0], [0])), (DELETE, ([0], None))])
+def test_an_event_without_columns_is_one_row(operation, images):
+    """As a replica of MariaDB 11.8 takes the DELETE of a table whose columns are all generated."""
+    table = m.table_map_event(7, m.table_map_body([INT]))
+    [change] = read(m.as_file(table, m.rows_event(operation, 7, 1, *images, b""))).changes
+    assert change.before == (ABSENT,)
+
+
 def test_a_row_without_a_byte_among_bytes_is_corrupt():
     """An image of no columns takes no byte: a loop over it would never end."""
     table = m.table_map_event(7, m.table_map_body([INT]))

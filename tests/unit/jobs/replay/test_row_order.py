@@ -47,6 +47,37 @@ def test_rows_of_former_partitions_are_not_numbered_in_a_later_round(tmp_path, f
         replayed(tmp_path, [ends[number] for number in rounds], merge_on_read=merges)
 
 
+@pytest.mark.parametrize("copies", [["ALTER TABLE t REMOVE PARTITIONING", "ALTER TABLE t ENGINE=MyISAM"],
+                                    ["ALTER TABLE t REMOVE PARTITIONING, ENGINE=MyISAM"]])
+def test_an_engine_that_appends_has_rows_of_former_partitions_in_their_order(tmp_path, copies):
+    """Both servers number 3, 1, 4, 2."""
+    with applier.binlog.Writer(tmp_path / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE t (id INT, v INT) PARTITION BY HASH (id) PARTITIONS 2", "d")
+        with log.transaction():
+            log.insert("d.t", {"id": [1, 2, 3, 4], "v": [1, 2, 3, 4]})
+        for statement in [*copies, "ALTER TABLE t ADD n INT NOT NULL AUTO_INCREMENT PRIMARY KEY"]:
+            log.query(statement, "d")
+    with pytest.raises(SchemaError, match="AUTO_INCREMENT numbers the rows in an order"):
+        applier.replay(tmp_path / "binlog.000001", tmp_path / "out", lower_case_table_names=0)
+
+
+def test_a_counter_goes_with_its_column(tmp_path):
+    """Both servers continue with 11: AUTO_INCREMENT=100 was forgotten."""
+    with applier.binlog.Writer(tmp_path / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE t (a INT PRIMARY KEY AUTO_INCREMENT) AUTO_INCREMENT=100", "d")
+        with log.transaction():
+            log.insert("d.t", {"a": [1, 2, 9]})
+        log.query("ALTER TABLE t MODIFY a INT NOT NULL", "d")
+        log.query("ALTER TABLE t MODIFY a INT NOT NULL AUTO_INCREMENT", "d")
+        with log.transaction():
+            log.insert("d.t", {"a": [10]})
+        log.query("ALTER TABLE t MODIFY a INT NOT NULL, ADD n INT NOT NULL AUTO_INCREMENT UNIQUE", "d")
+    rows = applier.replay(tmp_path / "binlog.000001", tmp_path / "out", lower_case_table_names=0)
+    assert rows.snapshot.tables["d.t"].to_arrow().column("n").to_pylist() == [11, 12, 13, 14]
+
+
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_rows_of_a_table_without_partitions_are_numbered_in_a_later_round(tmp_path, rounds):
     ends = write(tmp_path, False)
