@@ -18,6 +18,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
+from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.arithmetic import EXTREMES, as_double, operands
 from applier.sql.functions.collated import equal_texts, in_any_collation, in_order
@@ -104,14 +105,16 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
             if not other.is_text or (not other.constant and instant.type.base == "time"):
                 raise NotComputable("a date compared with a value that is not a date")
             wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)
-            arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
-                         for value in arguments]
+            arguments = _as_instants(arguments, wanted, session)
+            if instant.type.base == "date" and session.flavour == "mysql" and not other.constant and (
+                    name == "IN" or not instant.constant) and _have_clocks(arguments):
+                raise NotComputable("a day compared with text that has a time of day, which = and CASE read in other "
+                                    "ways")
         elif left.type.base != right.type.base:
             wanted = ColumnType("datetime", fsp=6)
             if "time" in (left.type.base, right.type.base):
                 raise NotComputable("a time compared with a date")
-            arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
-                         for value in arguments]
+            arguments = _as_instants(arguments, wanted, session)
         if name not in _EQUALITIES and any(zero_dates.has_any(value.values) for value in arguments):
             return _as_numbers(arguments, session, n)
         return together(arguments, n)
@@ -123,6 +126,30 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
         raise NotComputable("documents or bytes compared")
     _check_years(arguments, session)
     return _as_numbers(arguments, session, n)
+
+
+def _as_instants(arguments: Arguments, wanted: ColumnType, session: Session) -> list[Value]:
+    """Dates, times and text as they are compared: invalid dates as they are, of text too in MariaDB, where the sql_mode
+    decides in MySQL."""
+    modes = set(session.sql_mode.split(",")) - {"NO_ZERO_DATE", "NO_ZERO_IN_DATE"} | {"ALLOW_INVALID_DATES"}
+    as_written = replace(session, sql_mode=",".join(sorted(modes)))
+    return [replace(value, type=wanted, values=convert_values(
+        value.values, value.type, wanted,
+        session if value.is_text and session.flavour == "mysql" else as_written)) for value in arguments]
+
+
+def _have_clocks(arguments: Arguments) -> bool:
+    """Return whether one of these datetimes has a time of day."""
+    return any((zero_dates.numbers_of(value.values) % DAY).any() for value in arguments)
+
+
+def _check_written_clocks(arguments: Arguments, session: Session) -> None:
+    """Raise NotComputable for days beside text with a time of day, which BETWEEN and CASE compare as MySQL's = does
+    not."""
+    if session.flavour == "mysql" and any(value.type.base == "date" for value in arguments) and any(
+            value.is_text and not value.constant and pc.any(pc.match_substring(value.values, ":")).as_py()
+            for value in arguments):
+        raise NotComputable("a day compared by BETWEEN or CASE with text that has a time of day")
 
 
 def _is_compared_by_digits(number: Value, instant: Value, session: Session) -> bool:
@@ -299,6 +326,7 @@ def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     value, low, high = arguments
+    _check_written_clocks(arguments, session)
     sides = [FUNCTIONS[name]([value, bound], Call(name), session, n) for name, bound in ((">=", low), ("<=", high))]
     return _logic(pc.and_kleene)(sides, call, session, n)
 
@@ -306,6 +334,7 @@ def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 def _simple_case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """Simple CASE: a value, then alternating values to compare with and results; the rest is the ELSE."""
     subject, *branches = arguments
+    _check_written_clocks([subject, *branches[:-1:2]], session)
     branches[:-1:2] = [FUNCTIONS["="]([subject, when], Call("="), session, n) for when in branches[:-1:2]]
     return _case(branches, call, session, n)
 

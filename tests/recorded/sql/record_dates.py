@@ -51,7 +51,7 @@ COLUMNS = {
 ROWS = max(len(values) for _, values in COLUMNS.values()) + 1
 _ASKED = re.compile(r"(\S+) (\[\w+\] )?(.*)")
 _AT_ONCE = 12
-_IN_ALL_MODES = re.compile(r"^(?!.*\b(d|day)\b).*\b(n|s)\b")
+_IN_ALL_MODES = re.compile(r"^(?!.*(?<!%)\b(d|day)\b).*\b(n|s)\b")
 """Expressions that depend on the sql_mode; the columns of dates themselves ALTER TABLE may change."""
 
 

@@ -9,6 +9,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.sql.assignment import assigned
+from applier.sql.casting.values import convert_values
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.functions.dates.times import local
 from applier.sql.values import Value
@@ -64,3 +65,107 @@ def test_mysql_assigns_the_greatest_of_dates_and_text_by_its_text(flavour, expre
     session, days = Session(flavour), pa.array([date(2024, 2, 29)])
     made = evaluate(expression, lambda name: (days, ColumnType("date")), 1, session)
     assert assigned(made, ColumnType("bigint"), session).to_pylist() == expected
+
+
+@pytest.mark.parametrize(("flavour", "sql_mode", "given", "expected"), [
+    ("mysql", "NO_ZERO_IN_DATE", "2020-01-00", None), ("mariadb", "NO_ZERO_IN_DATE", "2020-01-00", None),
+    ("mysql", "NO_ZERO_IN_DATE", "0000-01-01", "0000-01-01"), ("mysql", "NO_ZERO_IN_DATE", "0-0-00", None),
+    ("mysql", "NO_ZERO_IN_DATE", "0000-00-00", "0000-00-00"), ("mariadb", "NO_ZERO_IN_DATE", "0000-0-0", "0000-00-00"),
+    ("mysql", "NO_ZERO_DATE", "2020-01-00", None), ("mariadb", "NO_ZERO_DATE", "2020-01-00", "2020-01-00"),
+    ("mysql", "NO_ZERO_DATE", "0000-01-01", None), ("mariadb", "NO_ZERO_DATE", "0000-01-01", "0000-01-01"),
+    ("mysql", "NO_ZERO_DATE", "0000-00-00", None), ("mariadb", "NO_ZERO_DATE", "0000-00-00", None),
+    ("mysql", "", "0000-02-29", None), ("mysql", "", "0000-02-28", "0000-02-28")])
+def test_dates_by_a_form_have_zeros_where_the_sql_mode_lets_them(flavour, sql_mode, given, expected):
+    """Of MySQL 9.7 and MariaDB 10.11."""
+    made = evaluate(f"CONCAT(STR_TO_DATE('{given}', '%Y-%m-%d'))", no_columns, 1, Session(flavour, sql_mode))
+    assert made.values.to_pylist() == [expected]
+
+
+@pytest.mark.parametrize(("sql_mode", "expected"), [("NO_ZERO_IN_DATE", None), ("NO_ZERO_DATE", "0000-00-00 10:11:12")])
+def test_mariadb_takes_the_time_of_day_for_a_part_of_a_zero_date(sql_mode, expected):
+    """Of MariaDB 10.11."""
+    text = "CONCAT(STR_TO_DATE('0000-00-00 10:11:12', '%Y-%m-%d %T'))"
+    assert evaluate(text, no_columns, 1, Session("mariadb", sql_mode)).values.to_pylist() == [expected]
+
+
+def test_the_text_of_a_time_with_a_zero_fraction_is_not_computed():
+    """MySQL 9.7 has '12:34:56' of it, and '01:02:03.500000' of another row."""
+    with pytest.raises(NotComputable):
+        evaluate("CONCAT(STR_TO_DATE('12:34:56', '%H:%i:%s.%f'))", no_columns, 1, Session("mysql"))
+
+
+def compared(expression, text, flavour, sql_mode):
+    """A condition of s, a text, and of days and instants: valid (x, y), of a month without such a day, and zero."""
+    day, instant = ColumnType("date"), ColumnType("datetime", fsp=3)
+    columns = {"s": (TEXT, text), "x": (day, "2020-01-01"), "y": (instant, "2020-02-15 10:00:00"),
+               "late": (day, "2020-02-30"), "zero": (day, "0000-00-00")}
+
+    def column(name):
+        type_, held = columns[name]
+        return convert_values(pa.array([held]), TEXT, type_, Session(flavour, "ALLOW_INVALID_DATES")), type_
+
+    return assigned(evaluate(expression, column, 1, Session(flavour, sql_mode)), ColumnType("bigint"),
+                    Session(flavour, sql_mode)).to_pylist()
+
+
+@pytest.mark.parametrize("sql_mode", ["", "NO_ZERO_DATE,NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES"])
+@pytest.mark.parametrize(("expression", "text", "expected"), [
+    ("s < TIMESTAMP'2020-01-02 00:00:00'", "2020-02-30", 0), ("IF(s > DATE'2019-01-01', 1, 2)", "2020-02-30", 1),
+    ("s BETWEEN DATE'2018-01-01' AND DATE'2020-03-01'", "2018-02-30", 1), ("s > x", "2020-02-30", 1),
+    ("s > x", "2020-00-05", 0), ("IF(s > DATE'2019-01-01', 1, 2)", "2020-00-05", 1), ("s = late", "2020-02-30", 1),
+    ("s = zero", "0000-00-00", 1), ("s < late", "2020-01-02", 1), ("late < y", None, 0)])
+def test_mariadb_compares_invalid_dates_as_they_are(expression, text, expected, sql_mode):
+    """Of MariaDB 10.5, 10.11 and 11.8: the sql_mode does not matter."""
+    assert compared(expression, text, "mariadb", sql_mode) == [expected]
+
+
+@pytest.mark.parametrize(("expression", "text", "expected"), [
+    ("late < y", None, 0), ("s < late", "2020-01-02", 1), ("s > x", "2020-02-30", 0)])
+def test_mysql_compares_invalid_dates_of_columns_as_they_are(expression, text, expected):
+    """Of MySQL 9.7: unlike those in text."""
+    assert compared(expression, text, "mysql", "") == [expected]
+
+
+@pytest.mark.parametrize(("flavour", "expression", "expected"), [
+    ("mysql", "EXTRACT(HOUR FROM 20200100)", [0]), ("mysql", "EXTRACT(MINUTE FROM 101112)", [0]),
+    ("mysql", "EXTRACT(HOUR FROM 7)", [0]), ("mysql", "EXTRACT(MINUTE FROM '2020-01-02')", [0]),
+    ("mysql", "EXTRACT(HOUR FROM '10:11:12')", [10]), ("mysql", "EXTRACT(HOUR FROM '2020-01-02 10:11:12')", [10]),
+    ("mariadb", "EXTRACT(DAY FROM '2020-01-02')", [2]), ("mariadb", "EXTRACT(DAY FROM 20200102101112)", [2]),
+    ("mariadb", "EXTRACT(DAY FROM '1231')", [None]), ("mariadb", "EXTRACT(HOUR FROM 101112)", [10]),
+    ("mariadb", "EXTRACT(HOUR FROM '10:11:12')", [10])])
+def test_parts_of_text_and_numbers(flavour, expression, expected):
+    """Of MySQL 9.7, and MariaDB 10.5, 10.11 and 11.8: MySQL takes a number for a date where it is one."""
+    assert evaluate(expression, no_columns, 1, Session(flavour)).values.to_pylist() == expected
+
+
+@pytest.mark.parametrize(("flavour", "expression"), [
+    ("mariadb", "EXTRACT(DAY FROM 101)"), ("mariadb", "EXTRACT(DAY FROM 1231)"), ("mariadb", "EXTRACT(DAY FROM 7e0)"),
+    ("mariadb", "EXTRACT(DAY FROM 20200100)"), ("mariadb", "EXTRACT(DAY FROM '10:11:12')"),
+    ("mariadb", "EXTRACT(DAY FROM '32:00:00')"), ("mariadb", "EXTRACT(DAY FROM '2020-01')"),
+    ("mariadb", "EXTRACT(HOUR FROM 20200102)"), ("mariadb", "EXTRACT(MINUTE FROM '2020-01-02')"),
+    ("mariadb", "EXTRACT(SECOND FROM '2020.01.02')"), ("mysql", "EXTRACT(HOUR FROM 7.0)"),
+    ("mysql", "EXTRACT(HOUR FROM '2020-13-01')"),
+    ("mysql", "EXTRACT(SECOND FROM '1-1-1')")])
+def test_parts_that_servers_take_in_ways_of_their_own_are_not_guessed(flavour, expression):
+    with pytest.raises(NotComputable):
+        evaluate(expression, no_columns, 1, Session(flavour))
+
+
+@pytest.mark.parametrize("value", ["'2020-02-30'", "20200230"])
+def test_the_last_day_of_a_day_that_its_month_does_not_have_is_not_guessed(value):
+    """MariaDB has one under ALLOW_INVALID_DATES; it is NULL else."""
+    with pytest.raises(NotComputable):
+        evaluate(f"LAST_DAY({value})", no_columns, 1, Session("mariadb", "ALLOW_INVALID_DATES"))
+    assert evaluate(f"LAST_DAY({value})", no_columns, 1, Session("mariadb")).values.to_pylist() == [None]
+
+
+@pytest.mark.parametrize("expression", [
+    "s = x", "x < s", "s IN (x)", "s IN (DATE'2020-01-01', DATE'2020-01-03')", "NULLIF(x, s)", "s BETWEEN x AND x",
+    "s BETWEEN DATE'2020-01-01' AND DATE'2020-01-01'", "CASE s WHEN x THEN 1 END", "CASE x WHEN s THEN 1 END"])
+def test_days_are_not_compared_with_times_of_day_in_text(expression):
+    """MySQL 9.7 compares the day alone by an operator and by IN, and the time too by the others; MariaDB has one way
+    for all."""
+    with pytest.raises(NotComputable):
+        compared(expression, "2020-01-01 10:00:00", "mysql", "")
+    assert compared(expression, "2020-01-02", "mysql", "")
+    assert compared(expression, "2020-01-01 10:00:00", "mariadb", "")

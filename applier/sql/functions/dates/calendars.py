@@ -58,6 +58,9 @@ def _last_day(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     value = local(arguments[0], session, is_day=True)
     if value.type.base not in ("date", "datetime"):
         raise NotComputable("LAST_DAY of a value that is not a date")
+    is_let_in = session.flavour == "mariadb" and "ALLOW_INVALID_DATES" in session.sql_mode
+    if is_let_in and value.values.null_count > arguments[0].values.null_count:
+        raise NotComputable("LAST_DAY of text or a number that may be a day which its month does not have")
     days = with_days(value.values, keeps_month=True).cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
     months = np.asarray(days.cast(pa.int32()).fill_null(0)).astype("datetime64[D]").astype("datetime64[M]")
     last = (months + 1).astype("datetime64[D]").astype(np.int64) - 1

@@ -53,11 +53,13 @@ def _from_text(arguments: Arguments, call: Call, session: Session, n: int) -> Va
         return None if found is None else _micros(found, base, session)
 
     micros = by_distinct(as_text(value, session), read, pa.int64())
-    found = np.asarray(micros.fill_null(0))
+    found, is_null = np.asarray(micros.fill_null(0)), np.asarray(micros.is_null())
     type_ = ColumnType(base, fsp=6 if "f" in parts else 0)
     kind = {"date": pa.date32(), "time": pa.duration("us")}.get(base, pa.timestamp("us"))
-    whole = pa.array((found // DAY).astype(np.int32) if base == "date" else found, mask=np.asarray(micros.is_null()))
-    return Value(whole.cast(kind), type_, value.constant)
+    whole = pa.array((found // DAY).astype(np.int32) if base == "date" else found, mask=is_null)
+    omits = base == "time" and type_.fsp and session.flavour == "mysql"  # a fraction of zero in the text
+    shows = not omits or bool((is_null | (found % SECOND != 0)).all())
+    return Value(whole.cast(kind), type_, value.constant, shows=shows)
 
 
 def _read(text: str, signs: list[tuple[str, str]]) -> dict[str, int] | None:
@@ -90,14 +92,26 @@ def _micros(found: dict[str, int], base: str, session: Session) -> int | None:
     if base == "time":
         return clock
     year, month, day = (found[part] for part in "Ymd")
-    if year and month and day and day <= calendar.monthrange(year, month)[1]:
-        days = datetime.date(year, month, day).toordinal() - datetime.date(1970, 1, 1).toordinal()
-        return days * DAY + clock
-    if year and month and day:
+    if month and day > calendar.monthrange(year or 1, month)[1]:
         if session.flavour == "mysql" and "ALLOW_INVALID_DATES" not in session.sql_mode:
             return None
         raise NotComputable("STR_TO_DATE of a day that its month does not have")
+    if year and month and day:
+        days = datetime.date(year, month, day).toordinal() - datetime.date(1970, 1, 1).toordinal()
+        return days * DAY + clock
+    if not _may_be_zero(year, month, day, clock, session):
+        return None
     return zero_dates.number(year, month, day) * DAY + clock
+
+
+def _may_be_zero(year: int, month: int, day: int, clock: int, session: Session) -> bool:
+    """Return whether STR_TO_DATE makes a date with a zero part in the sql_mode. NO_ZERO_DATE forbids any zero part in
+    MySQL; MariaDB counts the time of day as a part of '0000-00-00'."""
+    is_mysql = session.flavour == "mysql"
+    is_zero = not (year or month or day or (clock and not is_mysql))
+    if "NO_ZERO_DATE" in session.sql_mode and (is_mysql or is_zero):
+        return False
+    return "NO_ZERO_IN_DATE" not in session.sql_mode or is_zero or bool(month and day)
 
 
 def _name(form: str) -> Function:

@@ -102,12 +102,18 @@ def _part(name: str) -> Function:
         [value] = arguments
         if session.flavour == "mariadb":
             value = _as_mariadb_reads(value, name, session)
-        has_days = name.startswith("DAY_") and value.is_text and pc.any(
+        is_clock_of_any = call.name == "EXTRACT" and name in _CLOCKS
+        if call.name == "EXTRACT" and name in ("DAY", *_CLOCKS):
+            _check_is_known(value, name, session)
+        has_days = (name.startswith("DAY_") or is_clock_of_any) and value.is_text and pc.any(
             pc.match_substring_regex(value.values, r"\d-\d")).as_py()
-        if name in _OF_CLOCKS and is_read(value, session):
+        if is_read(value, session) and (name in _OF_CLOCKS or is_clock_of_any):
+            written = value.values
             value = datetimes_or_times(value, session)
             if value.type.base == "time" and name.endswith("_MICROSECOND"):
                 raise NotComputable(f"EXTRACT({name} …) of text")
+            if is_clock_of_any and has_days and value.values.null_count > written.null_count:
+                raise NotComputable(f"EXTRACT({name} …) of text with an invalid date")
         else:
             is_clock = name in _CLOCKS or (has_dates(value) and name in _OF_CLOCKS)
             value = clock_of(value, session) if is_clock else local(value, session, is_day=call.name in _OF_DAY)
@@ -127,6 +133,33 @@ def _part(name: str) -> Function:
         return numbers(date_function(name, value.values), constant=value.constant)
 
     return computed
+
+
+def _check_is_known(value: Value, name: str, session: Session) -> None:
+    """Raise NotComputable for text and numbers of which EXTRACT takes a day or a part of a clock in ways of its own:
+    MariaDB takes the days of a time, too, and no time out of a date; MySQL reads numbers with a fraction as text."""
+    if not has_dates(value):
+        return
+    if value.is_text:
+        is_usual = pc.match_substring_regex(value.values, _WITH_DAYS if name == "DAY" else _WITH_CLOCKS)
+        is_known = session.flavour == "mysql" or pc.all(is_usual).as_py() is not False
+    elif value.type.base in NUMBERS:
+        found = as_number(value, session)
+        size = np.abs(np.asarray(found.cast(pa.float64()).fill_null(0)))
+        has_fraction = bool((size % 1).any()) if pa.types.is_floating(found.type) else found.type.scale > 0
+        least = 0 if name == "DAY" else _LARGEST_CLOCK
+        is_known = bool((size >= _FULL_DATE).all()) or (
+            name == "DAY" or not has_fraction if session.flavour == "mysql" else
+            not ((size >= least) & (size < _FULL_DATE) & ~np.asarray(found.is_null())).any())
+    else:
+        is_known = session.flavour == "mysql"
+    if not is_known:
+        raise NotComputable(f"EXTRACT({name} …) of text or numbers that are not dates and times in their usual form")
+
+
+_WITH_DAYS, _WITH_CLOCKS = r"^(\s*\d+-\d+-\d.*|\d{0,8}|\d{14})$", r"^-?\d*(\.\d*)?$|^\D*$|:"
+"""Text of which MariaDB takes the day of a date, or NULL, and the clock of a time, or of a date and time, or NULL."""
+_LARGEST_CLOCK = 10_000_000
 
 
 def _as_mariadb_reads(value: Value, name: str, session: Session) -> Value:
