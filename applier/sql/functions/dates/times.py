@@ -115,8 +115,11 @@ def _part(name: str) -> Function:
             if is_clock_of_any and has_days and value.values.null_count > written.null_count:
                 raise NotComputable(f"EXTRACT({name} …) of text with an invalid date")
         else:
-            is_clock = name in _CLOCKS or (has_dates(value) and name in _OF_CLOCKS)
+            is_clock, written = name in _CLOCKS or (has_dates(value) and name in _OF_CLOCKS), value
             value = clock_of(value, session) if is_clock else local(value, session, is_day=call.name in _OF_DAY)
+            if is_clock and written.is_text and value.values.null_count > written.values.null_count and pc.any(
+                    pc.match_substring_regex(written.values, r"\d-\d")).as_py():
+                raise NotComputable(f"{name} of text with an invalid date")  # whose time of day counts
         if value.type.base == "time" and has_days:
             raise NotComputable(f"EXTRACT({name} …) of text with a date")
         if value.type.base == "time" and name in (*_OF_TIMES, "MICROSECOND"):
