@@ -360,9 +360,9 @@ def _days_among(arguments: Arguments, session: Session) -> Arguments:
     has_time = kinds != {"date"}
     digits = max(_digits_of_second(value) for value in arguments) if has_time else 0
     type_ = ColumnType("datetime", fsp=digits) if has_time else ColumnType("date")
-    if not has_time and any(value.is_text and pc.any(pc.match_substring(value.values, ".")).as_py()
+    if not has_time and any(value.is_text and pc.any(pc.match_substring_regex(value.values, r"59\D?59\.[5-9]")).as_py()
                             for value in arguments):
-        raise NotComputable("text with a fraction of a second compared with dates")  # MySQL cuts it
+        raise NotComputable("text with a fraction of a second compared with dates")  # MySQL cuts it, not to a next day
     made = [replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
             for value in arguments]
     for value, before in zip(made, arguments, strict=True):

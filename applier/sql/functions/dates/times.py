@@ -117,8 +117,8 @@ def _part(name: str) -> Function:
         else:
             is_clock, written = name in _CLOCKS or (has_dates(value) and name in _OF_CLOCKS), value
             value = clock_of(value, session) if is_clock else local(value, session, is_day=call.name in _OF_DAY)
-            if is_clock and written.is_text and value.values.null_count > written.values.null_count and pc.any(
-                    pc.match_substring_regex(written.values, r"\d-\d")).as_py():
+            if is_clock and written.is_text and pc.any(pc.and_(
+                    pc.match_substring_regex(written.values, r"\d-\d+-\d+ +\d"), value.values.is_null())).as_py():
                 raise NotComputable(f"{name} of text with an invalid date")  # whose time of day counts
         if value.type.base == "time" and has_days:
             raise NotComputable(f"EXTRACT({name} …) of text with a date")
