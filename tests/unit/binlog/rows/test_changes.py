@@ -43,9 +43,7 @@ def logs(draw):
             if len(data) == size and row:
                 break
             expected.append(Change(operation, at, row, *images))
-            if len(data) == size:
-                if operation != INSERT:
-                    expected.pop()
+            if len(data) == size:  # an event without columns is one row
                 break
         put(m.rows_event(operation, table_id, len(kinds), *present, data, version=version, spare=spare,
                          extra=draw(st.binary(max_size=5)) if version == 2 else b""))
