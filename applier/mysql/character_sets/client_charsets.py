@@ -34,8 +34,8 @@ class CodedText(str):
         made.data, made.charset = data, charset
         return made
 
-    def __getnewargs__(self) -> tuple[bytes, str]:  # type: ignore[override]
-        return self.data, self.charset
+    def __getnewargs__(self) -> tuple[bytes, str, str]:  # type: ignore[override]  # str has its text alone
+        return self.data, self.charset, str(self)
 
 
 @dataclass(frozen=True, slots=True)

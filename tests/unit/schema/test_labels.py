@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from applier.mysql.character_sets.client_charsets import label_bytes, label_of_bytes
+from applier.mysql.character_sets.client_charsets import CodedText, label_bytes, label_of_bytes
 from applier.schema.ddl.ddl import parse_statement
 
 LABELS = [  # the column's set, the literal, and what a SELECT shows
@@ -49,3 +49,8 @@ def test_a_label_that_is_no_text_keeps_its_bytes_on_the_way_to_a_worker():
     assert label == "???" and label_bytes(label, "ascii") == "Ж?".encode()
     assert label_bytes(pickle.loads(pickle.dumps(label)), "ascii") == "Ж?".encode()
     assert label_bytes("???", "ascii") == b"???"
+
+
+def test_text_that_was_given_beside_its_bytes_is_kept_by_a_copy():
+    text = CodedText(b"\xe9", "latin1", "?")
+    assert (copy := pickle.loads(pickle.dumps(text))) == "?" and (copy.data, copy.charset) == (b"\xe9", "latin1")
