@@ -21,6 +21,7 @@ from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 
 _NUMBER = re.compile(r"\s*([+-]?\d{1,21})", re.ASCII)
+_SIGNS = re.compile(r"\s*[+-].*\d")
 _LONG_ENUM, _LONG_SET = 6, 22
 """The length, in bytes, from which text is not a number."""
 _TWO_BYTES = frozenset({"ucs2", "utf16"})
@@ -49,7 +50,8 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         if not are_same or len(text) * width >= longest:
             return None
         number = _NUMBER.fullmatch(text)
-        if number is None and width > 1 and any(character.isdecimal() for character in text[:-1]):
+        if number is None and width > 1 and (any(character.isdecimal() for character in text[:-1])
+                                             or _SIGNS.match(text)):
             raise NotComputable(f"{text!r} as a member's number in a wide character set")
         return number
 

@@ -43,8 +43,8 @@ def test_members_are_those_of_the_server(flavour):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
-def test_numbers_in_wide_character_sets_are_refused(flavour):
-    """Servers read them byte by byte. All else is computed, and right."""
+def test_numbers_in_wide_character_sets_are_exact_or_refused(flavour):
+    """Servers read some of them byte by byte. All else is computed, and right."""
     lines, refused = [line for line in LINES if line["flavour"] == flavour and is_wide(line)], 0
     for line in lines:
         for text, expected in zip(TEXTS, line["found"], strict=True):
@@ -53,4 +53,4 @@ def test_numbers_in_wide_character_sets_are_refused(flavour):
             except NotComputable:
                 assert any(character.isdecimal() for character in text) or line["before"] in ("VARBINARY(30)", "BLOB")
                 refused += 1
-    assert len(lines) > 100 and refused > 1000
+    assert len(lines) > 100 and 0 < refused < 1000
