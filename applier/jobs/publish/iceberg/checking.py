@@ -35,6 +35,7 @@ from pyiceberg.manifest import DataFile, DataFileContent, ManifestFile
 from pyiceberg.table import StaticTable, Table
 from pyiceberg.table.metadata import TableMetadataUtil
 
+from applier.errors import UsageError
 from applier.jobs.lake.contents import Stored
 from applier.jobs.publish.iceberg.states import published_tables
 from applier.schema.table_filter import EVERYTHING
@@ -60,7 +61,7 @@ class CheckedTables:
 
 def check_tables(catalog: Catalog, now: datetime, grace: timedelta, *, remove_orphans: bool) -> CheckedTables:
     """Check the published tables of a catalog, and if requested remove orphans that are older than `grace`.
-    Errors: OSError."""
+    Raises UsageError for a catalog whose files cannot be listed. Errors: OSError."""
     tables, files = published_tables(catalog, EVERYTHING), _Files()
     damaged = [f"{'.'.join(table.name())}: {line}" for table in tables for line in files.damage(table)]
     orphans = files.orphans(tables, now - COPIES_STAY)
@@ -198,5 +199,6 @@ def _plain(io: FileIO, path: str) -> str:
 
 def _parsed(io: FileIO, path: str) -> tuple[str, str, str]:
     if not isinstance(io, PyArrowFileIO):
-        raise NotImplementedError(f"files of {type(io).__name__} cannot be listed")
+        raise UsageError(f"the catalog's files are read by {type(io).__name__}, which cannot list folders",
+                         hint="set py-io-impl of this catalog to pyiceberg.io.pyarrow.PyArrowFileIO")
     return io.parse_location(path, io.properties)
