@@ -28,7 +28,7 @@ _LOOSE = re.compile(r"\\|\d[.eE]")
 
 
 def as_documents(value: Value, session: Session) -> pa.Array:
-    """Return values as the texts of documents. Raises NotComputable if one is not text."""
+    """Return values as documents, in text. Raises NotComputable for a value that is not text."""
     text = as_text(value, session)
     if session.flavour == "mysql":
         try:
@@ -73,8 +73,8 @@ def reading(read: Callable[[str], Any], session: Session) -> Callable[[str], Any
 
 
 def is_document(text: str) -> bool:
-    """Return whether MariaDB takes a text as a document. Raises NotComputable where it takes more than JSON has: any escape,
-    `1.`, and numbers of any size."""
+    """Return whether MariaDB takes a text as a document. Raises NotComputable where it takes more than JSON has: any
+    escape, `1.`, and numbers of any size."""
     if begins_with_number(text):
         return False
     try:
