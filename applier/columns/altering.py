@@ -130,7 +130,7 @@ def _drop(keys: Iterable[Key]) -> Iterator[str]:
 
 
 def _options(before: TableDefinition, after: TableDefinition) -> list[str] | None:
-    """The options that differ; None where one cannot be taken back."""
+    """Return the options that differ; None where one cannot be taken back."""
     found = []
     if None not in (before.engine, after.engine) and str(before.engine).lower() != str(after.engine).lower():
         found.append(f"ENGINE={after.engine}")

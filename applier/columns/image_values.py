@@ -19,8 +19,8 @@ Rows = np.ndarray | None
 
 def without_nulls(values: pa.Array, column: Column, defaults: ReplicaDefaults, seconds: Seconds, absent: Rows,
                   used: Rows = None) -> pa.Array:
-    """The values with a replica's replacement for NULLs that the column cannot hold; `absent` values are not NULLs, and
-    stay null. Raises SchemaError if that cannot be computed."""
+    """Return the values with a replica's replacement for NULLs that the column cannot hold; `absent` values are not
+    NULLs, and stay null. Raises SchemaError if that cannot be computed."""
     if not values.null_count or column.nullable:
         return values
     nulls = np.asarray(values.is_null())

@@ -121,7 +121,7 @@ def fitting_bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int
 
 
 def fitting_text(text: pa.Array, kind: ColumnType, wire_type: int) -> pa.Array:
-    """The part of text that fits a CHAR or VARCHAR column, without trailing spaces for a CHAR."""
+    """Return the part of text that fits a CHAR or VARCHAR column, without trailing spaces for a CHAR."""
     if wire_type == WireType.STRING:
         text = pc.utf8_rtrim(text, " ")
     if kind.base in ("char", "varchar"):

@@ -24,7 +24,7 @@ class WeighedKeys(Generic[Value]):
         return sorted(self.bounds_within(self._keys[0], self._keys[-1], n)) if self._keys else []
 
     def part_within(self, low: Value, high: Value) -> float:
-        """The part, 0 to 1, of the bytes of all changes that have keys from `low` to `high`."""
+        """Return the part, 0 to 1, of the bytes of all changes that have keys from `low` to `high`."""
         first, end = self._indexes(low, high)
         return (self._sums[end] - self._sums[first]) / self._sums[-1] if end > first else 0.0
 

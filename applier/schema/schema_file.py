@@ -14,7 +14,8 @@ _WITHOUT_CHECKS = "SET foreign_key_checks = 0;\n\n"  # tables may refer to each 
 
 
 def create_database(name: str, charset: Charset | None = None) -> str:
-    """A CREATE DATABASE IF NOT EXISTS, with the database's default character set and collation where they are known."""
+    """Return a CREATE DATABASE IF NOT EXISTS, with the database's default character set and collation where they are
+    known."""
     default = f" DEFAULT CHARACTER SET {charset.charset} COLLATE {charset.collation}" if charset is not None else ""
     return f"CREATE DATABASE IF NOT EXISTS {quote_name(name)}{default}"
 
@@ -33,7 +34,8 @@ def object_comments(objects: Iterable[StoredObject]) -> str:
 
 
 def _statement(table: TableDefinition) -> str:
-    """A CREATE TABLE; for a name that clients could misread the head has to do, since a snapshot has every table."""
+    """Return a CREATE TABLE; for a name that clients could misread the head has to do, since a snapshot has every
+    table."""
     try:
         return for_clients(table.to_sql())
     except SchemaError:

@@ -83,8 +83,8 @@ def _by_parts(parts: Sequence[KeyPart], rows: pa.Table, definition: TableDefinit
 
 
 def order_of_copies(conversion: RowConversion, before: Arrivals) -> tuple[KeyPart, ...]:
-    """The parts of the key by which rows lie that a statement copies into an engine that appends, or within one; none
-    if that is unknown."""
+    """Return the parts of the key by which rows lie that a statement copies into an engine that appends, or within one;
+    none if that is unknown."""
     old, new = conversion.old, conversion.new
     if not _appends(new) or conversion.ignores is not None or conversion.removed is not None or \
             old.versioning is not None or re.search(r"\bORDER BY\b", conversion.words, re.IGNORECASE):
@@ -109,8 +109,8 @@ def _appends(definition: TableDefinition) -> bool:
 
 
 def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) -> pa.Array | pa.ChunkedArray:
-    """A column's values, or their prefixes of this many characters or bytes, as Arrow sorts them in the server's order.
-    """
+    """Return a column's values, or their prefixes of this many characters or bytes, as Arrow sorts them in the server's
+    order."""
     values, base = rows.column(column.name), column.type.base
     if length is not None:
         values = (pc.utf8_slice_codeunits if base in CHARACTER else pc.binary_slice)(values, 0, length)

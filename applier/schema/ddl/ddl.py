@@ -72,7 +72,7 @@ def parse_statement(
     check_constraint_checks: bool = True,
     database_tokens: set[Token] | None = None,
 ) -> list[SchemaChange]:
-    """The changes that one statement makes, in order; an empty list for comments only.
+    """Return the changes that one statement makes, in order; an empty list for comments only.
 
     `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is the zone of
     TIMESTAMP defaults, `explicit_timestamps` the server's explicit_defaults_for_timestamp, `default_collations` the
@@ -202,7 +202,7 @@ def _alter(cursor: Cursor, sql: str) -> SchemaChange:
 
 
 def _at_charset(cursor: Cursor) -> bool:
-    """True if an ALTER DATABASE continues with a character set, without a name."""
+    """Return whether an ALTER DATABASE continues with a character set, without a name."""
     start = cursor.index
     found = parse_charset(cursor, TableWords())
     cursor.index = start
