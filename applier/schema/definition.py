@@ -133,8 +133,8 @@ class TableDefinition(TableParts):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "TableDefinition":
-        """Return the inverse of `to_json`. Raises Mismatch if it is not a definition, or not of a table that a server
-        could have."""
+        """Return the definition in a document that `to_json` made. Raises Mismatch if it is not a definition, or is one
+        that no server could have."""
         return build(cls, data)
 
     def complaint(self) -> str:

@@ -60,7 +60,7 @@ class JsonLines:
         self._table, self._columns, self._key, self._order = table, columns, key, order
 
     def lines(self, batch: pa.RecordBatch) -> Iterator[Lines]:
-        """The lines of a batch, in parts of bounded size."""
+        """Yield the lines of a batch, in parts of bounded size."""
         for part in divided(batch):
             lines = self._divided(part)
             if not len(lines):
@@ -75,7 +75,7 @@ class JsonLines:
             yield Lines(text, ends, np.maximum.accumulate(positions[lines["row"]]))
 
     def _divided(self, batch: pa.RecordBatch) -> np.ndarray:
-        """The batch's rows as lines."""
+        """Return the batch's rows as lines."""
         types = _types(batch)
         first = np.flatnonzero(types != _POSTIMAGE)
         kinds = types[first]
@@ -87,7 +87,7 @@ class JsonLines:
         return lines
 
     def _of_table(self, batch: pa.RecordBatch) -> list[Cells]:
-        """The table's columns."""
+        """Return the table's columns."""
         patterns, missing = _missing(batch.column("_present"), list(self._columns))
         found = []
         for number, (name, column) in enumerate(self._columns.items()):
@@ -105,7 +105,7 @@ class JsonLines:
                 *positions(batch), (PLAIN, batch.column("_cascaded").cast(pa.string()))]
 
     def _diffs(self, batch: pa.RecordBatch) -> list[Cells]:
-        """The JSON diffs of each update, if it has any, at its first row."""
+        """Return the JSON diffs of each update, if it has any, at its first row."""
         texts = diffs_of_lines(batch)
         cells = cells_of(PLAIN, texts)
         cells.leave_out(texts.is_null().to_numpy(zero_copy_only=False))
@@ -143,7 +143,7 @@ class JsonLines:
 
 
 def diffs_of_lines(batch: pa.RecordBatch) -> pa.Array:
-    """The JSON diffs of updates, which the feed has with the row after an update, at the row before it."""
+    """Return the JSON diffs of updates, which the feed has with the row after an update, at the row before it."""
     texts = batch.column("_diffs")
     return pa.concat_arrays([texts.slice(1), pa.nulls(min(1, len(texts)), texts.type)])
 

@@ -128,7 +128,7 @@ AS_DEBEZIUM: Writers = {
 
 
 def texts_of(values: pa.Array, kind: ColumnType, writers: Writers) -> tuple[int, pa.Array]:
-    """The mode of a column's texts, and the texts: as pa.string() or pa.binary(), null where the value is."""
+    """Return the mode of a column's texts, and the texts: as pa.string() or pa.binary(), null where the value is."""
     if writers is AS_DEBEZIUM:
         if kind.entry.family is Family.BIT:
             return PLAIN if (kind.length or 1) == 1 else BASE64, _bits(values, kind)

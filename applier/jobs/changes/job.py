@@ -149,7 +149,7 @@ class ChangeLog:
                 for number, outline in enumerate(self._span.outlines)}
 
     def groups(self, wanted: WantedGroups) -> Iterator[tuple[int, FileGroups]]:
-        """The event groups of each of its files, by the file's number."""
+        """Return the event groups of each of its files, by the file's number."""
         commits = commits_of(self._span)
         return ((number, groups_of(self.files, commits, wanted, number)) for number in self.files)
 
@@ -256,9 +256,9 @@ class ChangeLog:
 
     def feed(self, table: TableName, columns: tuple[str, ...] | None = None,
              keys: KeyValues | None = None) -> ChangeFeed:
-        """The changes of a table, with all of its columns or these; of all rows, or of those with one of these values
-        of the table's last key. Raises SchemaError where nothing defines the table, and UsageError where it has no such
-        column or key."""
+        """Return the changes of a table, with all of its columns or these; of all rows, or of those with one of these
+        values of the table's last key. Raises SchemaError where nothing defines the table, and UsageError where it has
+        no such column or key."""
         if self._options.complete:
             log, task = self.applied(table, columns, keys)
             return self._feed(table, log, WholeRows(log, task, None if keys is None else self.applied(table)[1]))
@@ -291,7 +291,7 @@ class ChangeLog:
                          "rows that it had then are not chosen")
 
     def stored_as(self, table: TableName, log: FeedLog, schema: pa.Schema) -> StoredAs:
-        """How rows of a table's log with this schema are given, as the options say."""
+        """Return how rows of a table's log with this schema are given, as the options say."""
         return StoredAs.of(".".join(table), log.columns, log.key, schema, self._options.unsigned_bigint)
 
     def applied(self, table: TableName, columns: tuple[str, ...] | None = None,
@@ -323,7 +323,7 @@ class ChangeLog:
                        self._wanted_groups, None if keys is None else chosen_keys(versions, names, keys))
 
     def _plan(self, history: SchemaHistory, table: TableName, log: FeedLog, cores: int | None) -> list[PlannedVersion]:
-        """The units of the tables that a table's rows depend on, to trace the rows of this one."""
+        """Return the units of the tables that a table's rows depend on, to trace the rows of this one."""
         wanted = self._definitions.replayed(only(*closure(history, table, sources if self._options.ignore_foreign_keys
                                               else related)))
         used = used_tables(self._span, history, wanted)

@@ -33,12 +33,12 @@ class Statement:
 
 
 def seq_at(end: int) -> int:
-    """The number of a statement that ends at an offset: that of its last byte, as changes have it (SEQ_BITS)."""
+    """Return the number of a statement that ends at an offset: that of its last byte, as changes have it (SEQ_BITS)."""
     return end - 1 << SEQ_BITS
 
 
 def statements_below_the_log(versions: Mapping[int, TableVersion]) -> list[Statement]:
-    """Where rows of the table go, or change, by statements that are no row changes, in log order."""
+    """Return where rows of the table go, or change, by statements that are no row changes, in log order."""
     found = []
     successors = {source.version for version in versions.values() for source in version.sources}
     for version in versions.values():

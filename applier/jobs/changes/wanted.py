@@ -15,7 +15,7 @@ from applier.plan.span import LogSpan
 
 
 def wanted_groups(span: LogSpan, options: ChangesOptions) -> WantedGroups:
-    """The event groups that the options choose in a part of a log."""
+    """Return the event groups that the options choose in a part of a log."""
     left_out = LeftOutGroups(None if options.exclude_gtids is None else GtidChoice(options.exclude_gtids),
                              options.server_ids, options.ignore_server_ids)
     gtids = options.gtids if options.gtids is not None else options.maybe_gtids
@@ -64,7 +64,7 @@ def index_in(span: LogSpan, number: int) -> int:
 
 
 def _version_before(span: LogSpan, time: float) -> int:
-    """The commit version after which the first event group of a time or later comes."""
+    """Return the commit version after which the first event group of a time or later comes."""
     for number, outline in enumerate(span.outlines[span.n_before:], span.n_before):
         groups = GroupPass(outline.uri).groups(outline.start, outline.end)
         if (late := groups.times >= time).any():

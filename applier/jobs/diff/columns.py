@@ -52,7 +52,7 @@ class SharedColumns:
 
     @classmethod
     def of(cls, before: TableDefinition | None, after: TableDefinition | None) -> SharedColumns:
-        """The columns of both."""
+        """Return the columns of both."""
         sides = [{folded(column.name): column for column in (definition.stored_columns if definition else ())}
                  for definition in (before, after)]
         names = [*sides[AFTER], *(name for name in sides[BEFORE] if name not in sides[AFTER])]

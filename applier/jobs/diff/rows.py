@@ -60,8 +60,8 @@ class Differences:
 
     def made(self, rows: Sequence[pa.RecordBatch], kinds: np.ndarray, changed: np.ndarray,
              order: pa.Array | None) -> Found:
-        """The rows, one batch after the other, with their kinds and the columns that changed (bool[rows, columns]), in
-        this order."""
+        """Return the rows, one batch after the other, with their kinds and the columns that changed (bool[rows,
+        columns]), in this order."""
         whole = pa.Table.from_batches(rows)
         kind = pa.DictionaryArray.from_arrays(pa.array(kinds, pa.int8()), _KINDS)
         is_update = (kinds == PREIMAGE) | (kinds == POSTIMAGE)

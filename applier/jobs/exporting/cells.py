@@ -46,12 +46,12 @@ def cells_of(column: Column, values: pa.Array, *, by_bytes: bool | None = None) 
 
 
 def texts_of(column: Column, values: pa.Array) -> pa.Array:
-    """The values (of `arrow_type(column.type)`) as a column of text, or of bytes where they are bytes."""
+    """Return the values (of `arrow_type(column.type)`) as a column of text, or of bytes where they are bytes."""
     return WRITERS[column.type.entry.family][1](shown(values, lossy_charset(column.type)))
 
 
 def has_no_member(column: Column, values: pa.Array) -> bool:
-    """True if an ENUM has the empty value that a server stores for an invalid one: strict mode refuses it."""
+    """Return whether an ENUM has the empty value that a server stores for an invalid one: strict mode refuses it."""
     if column.type.base != "enum" or "" in column.type.members:
         return False
     return bool(pc.any(pc.equal(values, "")).as_py())

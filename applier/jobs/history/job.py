@@ -45,7 +45,7 @@ class Origins:
         self._threads, self._statements = _Threads(files), statements
 
     def of(self, file: str, offset: int) -> Origin:
-        """The origin of a change. Raises ArchiveError for an event that is malformed."""
+        """Return the origin of a change. Raises ArchiveError for an event that is malformed."""
         files = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), pa.array([file]))
         [thread] = self._threads.of(files, pa.array([offset])).to_pylist()
         return Origin(thread, self._statements.at(file, offset))
@@ -60,7 +60,7 @@ class _Threads:
         self._known: dict[LogFile, tuple[np.ndarray, np.ndarray]] = {}
 
     def of(self, files: pa.DictionaryArray, offsets: pa.Array) -> pa.Array:
-        """The threads of changes; null without a place, and where the log has none."""
+        """Return the threads of changes; null without a place, and where the log has none."""
         numbers, at = np.asarray(files.indices.fill_null(-1)), np.asarray(offsets.fill_null(-1))
         found = np.full(len(at), -1, np.int64)
         for number, name in enumerate(files.dictionary.to_pylist()):
@@ -103,7 +103,7 @@ class Histories:
         return pa.schema([*self.stored.schema, *(OF_THREADS if self.has_origins else ())])
 
     def batches(self, task: ApplyTask) -> Iterator[pa.RecordBatch]:
-        """The versions of the rows that a task has, as HistoryWalk.batches."""
+        """Return the versions of the rows that a task has, as HistoryWalk.batches."""
         return self._given(HistoryWalk(self.log, self.base, self.walked, task).batches(), self._statements())
 
     def by_range(self, task: ApplyTask) -> Iterator[tuple[int, Iterator[pa.RecordBatch]]]:
@@ -168,8 +168,8 @@ class RowHistory:
         return self._changes.ends_at
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The versions by key, and of a row in the order of their beginning; those of a table without a key as they
-        began. Raises ArchiveError for damage, and ReplayStopped where a replica would stop."""
+        """Return the versions by key, and of a row in the order of their beginning; those of a table without a key as
+        they began. Raises ArchiveError for damage, and ReplayStopped where a replica would stop."""
         return self._common.batches(self._task)
 
     def in_parts(self, cores: int) -> tuple[Histories, ApplyTasks, float]:

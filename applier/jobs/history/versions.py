@@ -76,7 +76,7 @@ class Versions:
                        edges=self.edges.take(which, axis=0))
 
     def rows(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Some columns of the rows, in the order of the versions, some thousand at a time."""
+        """Return some columns of the rows, in the order of the versions, some thousand at a time."""
         return self.values.at(self.pointers, columns)
 
 

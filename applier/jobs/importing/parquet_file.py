@@ -113,7 +113,7 @@ def _check_range(values: pa.Array, column_type: ColumnType) -> None:
 
 
 def _limits(column_type: ColumnType) -> tuple[Any, Any] | None:
-    """The smallest and the largest value of a column."""
+    """Return the smallest and the largest value of a column."""
     base = column_type.base
     if bits := column_type.entry.bits:
         return (0, 2 ** bits - 1) if column_type.unsigned else (-2 ** (bits - 1), 2 ** (bits - 1) - 1)

@@ -107,7 +107,7 @@ def _beside(kept: list[int], going: list[int]) -> set[int]:
 
 
 def _kept(contents: Contents, keep: Keep) -> list[int]:
-    """The versions that stay, ascending."""
+    """Return the versions that stay, ascending."""
     filesystem, root, numbers = contents.filesystem, contents.root, contents.numbers
     kept = set(numbers[-1:])
     if isinstance(keep, int):

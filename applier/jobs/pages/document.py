@@ -25,7 +25,8 @@ def document(kind: str, title: str, lead: str, sections: Iterable[str], made_by:
 
 
 def card(title: str, *parts: str, is_half: bool = False) -> str:
-    """A part of the page with a title; empty parts are left out. Half ones stand side by side where there is room."""
+    """Return a part of the page with a title; empty parts are left out. Half ones stand side by side where there is
+    room."""
     kind = ' class="half"' if is_half else ""
     return "\n".join([f"<section{kind}>", f"<h2>{escape(title)}</h2>", *(part for part in parts if part), "</section>"])
 

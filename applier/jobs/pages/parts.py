@@ -56,7 +56,8 @@ _LABEL = 40
 
 def bars(title: str, rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[Part],
          number: Callable[[float], str] = "{:,.0f}".format) -> str:
-    """A chart of `rows` (label, a value for each of `parts`). Bars are drawn to one scale; `number` writes values."""
+    """Return a chart of `rows` (label, a value for each of `parts`). Bars are drawn to one scale; `number` writes
+    values."""
     longest = max((sum(values) for _, values in rows), default=0)
     items = "\n".join(f'<li><span class="label" title="{escape(label)}">{escape(cut(label, _LABEL))}</span>'
                       f"{bar(label, values, parts, longest, number)}"

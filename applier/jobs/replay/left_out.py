@@ -19,7 +19,7 @@ from applier.snapshot.manifest import BinlogPosition, LeftOutEntry, Snapshot
 
 
 def leaving_out(options: ReplayOptions) -> LeavingOut | None:
-    """Which event groups the options leave out; None if they leave out none. Raises UsageError."""
+    """Return which event groups the options leave out; None if they leave out none. Raises UsageError."""
     if options.exclude_gtids is None and not options.server_ids and not options.ignore_server_ids:
         return None
     gtids = GtidSet() if options.exclude_gtids is None else GtidChoice(options.exclude_gtids).transactions
@@ -53,7 +53,7 @@ def together(before: Iterable[LeftOutEntry], later: Iterable[LeftOutEntry]) -> t
 
 
 def transactions(entry: LeftOutEntry) -> GtidSet:
-    """Those that were chosen by GTID, as GtidChoice has them."""
+    """Return those that were chosen by GTID, as GtidChoice has them."""
     return GtidChoice(entry.gtids).transactions if entry.gtids else GtidSet()
 
 
@@ -113,8 +113,8 @@ def _check_gtids(wanted: GtidSet, found: GtidSet, base: Snapshot | None) -> Iter
 
 
 def _executed(wanted: GtidSet, position: BinlogPosition) -> GtidSet:
-    """Those of the transactions that are executed at a position; of MariaDB's other servers, those with lower numbers.
-    """
+    """Return those of the transactions that are executed at a position; of MariaDB's other servers, those with lower
+    numbers."""
     executed = GtidSet.parse(position.gtid_set)
     if not executed.domains:
         return wanted.subtract(wanted.subtract(executed))

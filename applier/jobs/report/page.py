@@ -24,7 +24,7 @@ _STOPS = {"stop_position": "--stop-position", "stop_gtid": "--stop-gtid", "stop_
 
 
 def html_page(report: Report) -> str:
-    """The whole page."""
+    """Return the whole page."""
     result = report.result
     lead = f"All tables at {result.position}, {_when(result.timestamp)}"
     return document("Report of a replay", result.snapshot, lead, [

@@ -180,7 +180,7 @@ class SummaryFigures(DiffTotals):
     last_group_id: int | None = None
 
     def to_json(self) -> dict[str, object]:
-        """The summary as values of JSON; times as "2026-03-14T10:30:00+00:00"."""
+        """Return the summary as values of JSON; times as "2026-03-14T10:30:00+00:00"."""
         values = dataclasses.asdict(self)
         del values["end"]  # `position` and `gtids` have it
         return _as_json(values)  # type: ignore[return-value]  # a dict stays one

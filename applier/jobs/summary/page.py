@@ -21,7 +21,7 @@ _SMALL_PLOTS, _STEPS_OF_SMALL = 12, 96
 
 
 def html_page(summary: SummaryFigures) -> str:
-    """The whole page."""
+    """Return the whole page."""
     lead = f"{when(summary.first_time)} to {when(summary.last_time)}"
     return document("Summary of binlogs", f"What {span(summary.files)} did", lead, [
         _tiles(summary), warnings(summary.notes), _times(summary), _by_table(summary), _largest(summary),

@@ -83,12 +83,13 @@ def _live(log: ChangeLog, definition: TableDefinition) -> str:
 
 
 def _documents(columns: Sequence[Column]) -> np.ndarray:
-    """Which of the columns have documents."""
+    """Return which of the columns have documents."""
     return np.array([column.type.entry.family is Family.DOCUMENT for column in columns], np.bool_)
 
 
 def _are_written(rows: pa.RecordBatch) -> np.ndarray:
-    """Which values the undo gives to rows, bool[rows, columns]: those of inserts, and of updates those that change."""
+    """Return which values the undo gives to rows, bool[rows, columns]: those of inserts, and of updates those that
+    change."""
     n, kinds = rows.num_rows, rows.column("_change_type").to_numpy()
     written = np.zeros((n, rows.num_columns), np.bool_)
     written[1:] = unequal_columns(rows, np.arange(1, n), rows, np.arange(n - 1)) if n > 1 else False

@@ -31,8 +31,8 @@ def probes(tables: Sequence[TableUndo]) -> Iterator[str]:
 
 def statements(tables: Sequence[TableUndo], what: str, comments: Iterable[str], guards: Sequence[Guard], *,
                checks_off: bool) -> Iterator[bytes]:
-    """The statements, many at a time, and comments behind them; tables are in order, those that others refer to first.
-    Raises SchemaError for a name or a text that a client could misread."""
+    """Return the statements, many at a time, and comments behind them; tables are in order, those that others refer to
+    first. Raises SchemaError for a name or a text that a client could misread."""
     first = [f"{statement};\n" for one in tables for statement in one.statements]
     return Script(f"undo of {what}", "the log left it",
                   {(one.definition.database, one.definition.name): events_of(one.inserted, one.updated, one.deleted)

@@ -194,8 +194,8 @@ class _FirstImages:
                                   np.concatenate([part.lacking for part in self._parts])).firsts()]
 
     def _assigned(self, reading: TableReading, batch: ChangeBatch, before: pa.Array, after: pa.Array) -> np.ndarray:
-        """Which stored columns the change of each before-image, then of each after-image, assigned: all, unless an
-        update leaves the key as it was; then those of its after-image, and generated ones that depend on these."""
+        """Return which stored columns the change of each before-image, then of each after-image, assigned: all, unless
+        an update leaves the key as it was; then those of its after-image, and generated ones that depend on these."""
         befores, afters = (rows[rows >= 0] for rows in (batch.before_rows, batch.after_rows))
         if self._at_end is None:
             return np.empty((len(befores) + len(afters), 0), bool)
@@ -244,7 +244,7 @@ class _FirstImages:
 
 
 def _computed_from(definition: TableDefinition) -> list[tuple[int, list[int]]]:
-    """The generated columns, and the columns whose names are in their expressions, in whatever role."""
+    """Return the generated columns, and the columns whose names are in their expressions, in whatever role."""
     names = [folded(column.name).replace("`", "``") for column in definition.columns]
     return [(number, [other for other, name in enumerate(names) if name in folded(column.expression or "")])
             for number, column in enumerate(definition.columns) if column.generated]

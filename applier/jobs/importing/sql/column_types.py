@@ -44,7 +44,7 @@ _MOST_SCALE = 38
 
 
 def convert_column(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
-    """The values of a column's literals; `array` is of a type that casts to `arrow_type(column_type)`."""
+    """Return the values of a column's literals; `array` is of a type that casts to `arrow_type(column_type)`."""
     return CONVERSIONS[column_type.entry.family](literals, column_type, reading)
 
 

@@ -91,7 +91,7 @@ class _Files:
     _is_read: bool = True
 
     def damage(self, table: Table) -> Iterator[str]:
-        """A line for each file that is missing, or has another size than the table says."""
+        """Yield a line for each file that is missing, or has another size than the table says."""
         metadata, io = table.metadata, table.io
         self._name(table, table.metadata_location)
         self._named.update(_plain(io, path) for path in (
@@ -124,8 +124,9 @@ class _Files:
                     self._seen.add(file.file_path)
 
     def orphans(self, tables: Sequence[Table], copied_before: datetime) -> dict[str, tuple[FileIO, Stored]]:
-        """The files in tables' folders that nothing names; none where some metadata cannot be read. It is called after
-        `damage` of each table. A copy of the catalog that was published before that time has nothing of its own."""
+        """Return the files in tables' folders that nothing names; none where some metadata cannot be read. It is called
+        after `damage` of each table. A copy of the catalog that was published before that time has nothing of its
+        own."""
         own = {str(table.metadata.table_uuid): table.metadata.last_updated_ms for table in tables}
         starts = [(table.io, table.location().rstrip("/")) for table in tables]
         there = [(io, start, plain, path, stored) for io, start in starts for folder in ("metadata", "data")
@@ -178,7 +179,7 @@ class _Files:
         return None if found is None else found[1].bytes
 
     def _folder(self, io: FileIO, folder: str) -> dict[str, tuple[str, Stored]]:
-        """The files in a folder, as the catalog writes their paths. Raises OSError."""
+        """Return the files in a folder, as the catalog writes their paths. Raises OSError."""
         if folder not in self._listed:
             scheme, netloc, path = _parsed(io, folder)
             assert isinstance(io, PyArrowFileIO)

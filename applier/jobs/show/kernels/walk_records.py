@@ -62,7 +62,7 @@ INNER_BITS = 26
 
 
 def range_of(start: int, end: int) -> np.ndarray:
-    """The events between two positions, as RANGE[1]."""
+    """Return the events between two positions, as RANGE[1]."""
     return np.array([(start << INNER_BITS, end << INNER_BITS)], RANGE)
 
 
