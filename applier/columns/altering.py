@@ -30,7 +30,7 @@ _BACK_BY_DEFAULT = frozenset({"ROW_FORMAT", "PACK_KEYS", "STATS_PERSISTENT", "ST
 
 @dataclass(frozen=True)
 class Alters:
-    """The statements before rows change, and those after; what they take away, for people."""
+    """ALTER TABLEs to run before rows change, and those to run after; and descriptions of the data that they lose."""
 
     before_rows: tuple[str, ...]
     after_rows: tuple[str, ...]
@@ -38,8 +38,8 @@ class Alters:
 
 
 def alters(before: TableDefinition, after: TableDefinition) -> Alters | None:
-    """Return the ALTER TABLEs that make a table what it is after, without another column or type; None where that
-    takes another table: columns, their types or the primary key differ, or an option cannot be taken back."""
+    """Return the ALTER TABLEs that turn one definition into another without a change of columns, their types or the
+    primary key. None if that takes a new table: these differ, or an option cannot be reset."""
     primary = before.primary_key, after.primary_key
     if not same_columns(before, after) or before.versioning != after.versioning or before.flavour != after.flavour or (
             (primary[0] is None) != (primary[1] is None)

@@ -82,7 +82,7 @@ def of_column(old: Column, new: Column, before: TableDefinition, after: TableDef
 
 
 def _type(kind: ColumnType, flavour: str) -> ColumnType:
-    """Return the type without what changes no value, and what a server does not show."""
+    """Return the type without the parts that change no value, or that a server does not show."""
     if kind.entry.family is Family.INTEGER:
         width = kind.length or _ZEROFILL_WIDTHS[kind.base] if kind.zerofill else None
         return replace(kind, length=width)
@@ -230,14 +230,14 @@ def _given_name(key: ForeignKey, definition: TableDefinition) -> str:
 
 
 def _of_checks(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
-    """By what they say: their names count where people gave them."""
+    """Compare constraints by their meaning; names count only if users gave them."""
     old, new = map(checks_of, (before, after))
     yield from (f"CHECK {check.name} was added" for meaning, check in new.items() if meaning not in old)
     yield from (f"CHECK {check.name} was dropped" for meaning, check in old.items() if meaning not in new)
 
 
 def checks_of(definition: TableDefinition) -> dict[object, Check]:
-    """Return a table's constraints by what they mean."""
+    """Return a table's constraints by their meaning."""
     return {(_given_check_name(check, definition), normal_form(_shown(check.expression)), check.enforced): check
             for check in definition.checks}
 

@@ -58,7 +58,7 @@ class ExtraColumns:
 
     def numbers(self, base: pa.Table, given: int) -> RowNumbers | None:
         """Return the numbering of rows that are added to a base's; None if no column needs it. Numbers below `given`
-        were used before, maybe for rows that are gone."""
+        are used up, even if their rows were deleted."""
         return None if self._numbered is None else RowNumbers(self._numbered, base, given)
 
     def computed(self, rows: pa.Table, made: dict[str, np.ndarray]) -> pa.Table:

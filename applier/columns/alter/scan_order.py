@@ -35,10 +35,11 @@ _APPENDING = ("MYISAM", "MEMORY", "HEAP")
 
 @dataclasses.dataclass(frozen=True)
 class Arrivals:
-    """What is known about the insertion of a table's rows. in_order: a snapshot has those of each partition in that
-    order, if no key sorts them. only_inserted: into an empty table, and none was updated or deleted. counted: none was,
-    since the table has an AUTO_INCREMENT column, whose counter is behind the highest number then. sorted_by: the key by
-    which they lie in an engine that appends, as they were copied out of InnoDB, if none came or changed since."""
+    """The known facts about the insertion of a table's rows. in_order: a snapshot has the rows of each partition in
+    this order, unless a key sorts them. only_inserted: rows were only inserted, into an empty table. counted: so they
+    were since the table has an AUTO_INCREMENT column, and its counter is above the highest number. sorted_by: the key
+    that orders the rows in an engine that appends, as they were copied from InnoDB, if none was inserted or changed
+    since."""
 
     in_order: bool = True
     only_inserted: bool = False

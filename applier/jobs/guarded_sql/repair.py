@@ -80,8 +80,8 @@ class _Change:
 
 
 class Repair:
-    """The statements that turn the snapshot before into the one after: the rows that they change, what they drop, and
-    what they leave unchanged."""
+    """The statements that turn the snapshot before into the one after, and their effects: the rows that they change,
+    the objects that they drop, and those that they leave unchanged."""
 
     def __init__(self, diff: Compared, *, definitions: bool = False, what: str = "") -> None:
         self._diff, self._definitions = diff, definitions

@@ -79,8 +79,8 @@ class _Threads:
 
 @dataclass(frozen=True)
 class Histories:
-    """What the histories of all ranges of a table's keys have in common; picklable. `walked` is the schema of what a
-    walk tells; with origins, batches have OF_POSITIONS and OF_THREADS, with statements `_statement` at their end."""
+    """The common part of the histories of all key ranges of a table; picklable. `walked` is the schema of a walk's
+    batches: with origins they have OF_POSITIONS and OF_THREADS, with statements `_statement` at their end."""
 
     log: FeedLog
     stored: StoredAs
@@ -99,7 +99,7 @@ class Histories:
 
     @property
     def _with_origins(self) -> pa.Schema:
-        """What is stored, and the threads."""
+        """The stored columns, and the threads."""
         return pa.schema([*self.stored.schema, *(OF_THREADS if self.has_origins else ())])
 
     def batches(self, task: ApplyTask) -> Iterator[pa.RecordBatch]:
@@ -173,8 +173,8 @@ class RowHistory:
         return self._common.batches(self._task)
 
     def in_parts(self, cores: int) -> tuple[Histories, ApplyTasks, float]:
-        """Return the same by ranges of keys, for tasks on `cores` cores: the shared data, the tasks, and how many core
-        seconds it takes to apply the changes."""
+        """Return the history in ranges of keys, for tasks on `cores` cores: the common part, the tasks, and the core
+        seconds that it takes to apply the changes."""
         return self._common, *self._changes.applied_in_parts(self.table, self._common.log, cores)
 
     @property

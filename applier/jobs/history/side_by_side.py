@@ -47,7 +47,7 @@ class SideBySide:
 
     @property
     def schema(self) -> pa.Schema:
-        """What is said of each change, then for each column its old and its new value."""
+        """The columns that describe a change, then for each column of the table its old and its new value."""
         versions = self.history.schema
         own = [versions.field(begun).with_name(name).with_nullable(name != "_change_type")
                for name, begun, _ in _OWN if begun in versions.names]

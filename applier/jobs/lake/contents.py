@@ -33,8 +33,8 @@ class Stored:
 
 @dataclass(frozen=True)
 class Contents:
-    """All files below a lake, by their paths, and the manifests of its complete versions, the oldest first: all that
-    were published before the files were listed, and maybe later ones."""
+    """All files below a lake, by their paths, and the manifests of its complete versions, the oldest first. All
+    versions that were published before the files were listed are included; later ones may be."""
 
     uri: str
     filesystem: fs.FileSystem

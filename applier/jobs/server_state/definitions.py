@@ -107,9 +107,9 @@ class _Changed:
 
 @dataclass
 class _Log:
-    """What a log says of definitions: the `uses` of each wanted table, the statements that changed the definition of a
-    table (by its name in lower case; None: of all in the database, or, without one, of all), and the `databases` that
-    statements are about."""
+    """The parts of a log that concern definitions: the `uses` of each wanted table, the statements that changed the
+    definition of a table (by its name in lower case; None: of all in the database, or, without a database, of all), and
+    the `databases` that statements concern."""
 
     uses: dict[TableName, list[_Use]] = field(default_factory=lambda: defaultdict(list))
     changed: dict[tuple[str | None, str | None], list[_Changed]] = field(default_factory=lambda: defaultdict(list))
@@ -117,7 +117,7 @@ class _Log:
 
     @classmethod
     def of(cls, span: LogSpan, filter: TableFilter) -> _Log:
-        """Read what a part of the log says."""
+        """Read a part of the log."""
         log = cls()
         for number, outline in enumerate(span.outlines):
             for use in outline.tables:

@@ -144,7 +144,7 @@ class SummaryStatement(_At):
 
 @dataclass(frozen=True)
 class LoggedAsStatements:
-    """Changes that the log has as statements of a kind on a table ("" where it cannot be told), and not as rows."""
+    """Changes that the log has as statements of one kind on a table ("" if that is unknown), and not as rows."""
 
     table: str
     kind: str

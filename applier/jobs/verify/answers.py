@@ -43,8 +43,8 @@ class Answers:
 
 
 def parse(plan: ComparisonPlan, text: bytes, source: str) -> Answers:
-    """Read what a client printed; lines that it adds, such as names of columns, are skipped. Raises UsageError
-    where it is the answer to other statements, or broken."""
+    """Read the output of a client; additional lines, such as column names, are skipped. Raises UsageError if it is the
+    output of other statements, or incomplete."""
     try:
         lines = pc.list_flatten(pc.split_pattern(pa.array([text.replace(b"\r\n", b"\n").decode()], pa.large_string()),
                                                  "\n"))

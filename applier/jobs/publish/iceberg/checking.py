@@ -80,8 +80,9 @@ def _delete(io: FileIO, path: str) -> None:
 
 @dataclass
 class _Files:
-    """What the metadata of tables name, and what is in the folders that were needed so far, which are listed once.
-    Paths are in the form of a file system: writers of one table may spell schemes differently."""
+    """The files that the metadata of tables name, and the contents of the folders that were needed so far; each folder
+    is listed once. Paths are in the form of a file system, since the writers of one table may spell schemes
+    differently."""
 
     _listed: dict[str, dict[str, tuple[str, Stored]]] = field(default_factory=dict)
     _named: set[str] = field(default_factory=set)
@@ -124,9 +125,9 @@ class _Files:
                     self._seen.add(file.file_path)
 
     def orphans(self, tables: Sequence[Table], copied_before: datetime) -> dict[str, tuple[FileIO, Stored]]:
-        """Return the files in tables' folders that nothing names; none where some metadata cannot be read. It is called
-        after `damage` of each table. A copy of the catalog that was published before that time has nothing of its
-        own."""
+        """Return the files in tables' folders that no metadata name; none if some metadata cannot be read. To be called
+        after `damage` of each table. A copy of the catalog that was last published before `copied_before` has no files
+        of its own."""
         own = {str(table.metadata.table_uuid): table.metadata.last_updated_ms for table in tables}
         starts = [(table.io, table.location().rstrip("/")) for table in tables]
         there = [(io, start, plain, path, stored) for io, start in starts for folder in ("metadata", "data")

@@ -48,8 +48,8 @@ def stem_of(path: str) -> str:
 def kept(former: TableEntry | None, entry: TableEntry, data: Iterable[DataFile], deletes: Sequence[DataFile],
          io: FileIO) -> dict[str, DataFile]:
     """Return the delete files of a table that stay, by the stems of the lake's files of positions. `former` is the
-    table at the version that the catalog was last brought to, if that is not later than this one; `data` and `deletes`
-    are what the table has now."""
+    table at the version that was published last, unless that is a later one; `data` and `deletes` are the table's
+    current files."""
     if former is None or {stem_of(file.file_path) for file in data} != {
             file.stem for files in (former.files, former.row_files) for file in files if file.stored_rows}:
         return {}

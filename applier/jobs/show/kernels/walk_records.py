@@ -9,8 +9,8 @@ from keysearch.records import offset, struct
 
 
 class Status(IntEnum):
-    """Why a kernel stopped: DONE, what it needs, or an error. Below 0, so that kernels can return it instead of an
-    address."""
+    """The reason why a kernel stopped: DONE, the room or data that it needs, or an error. All are below 0, so that
+    kernels can return one instead of an address."""
 
     DONE = 0
     FULL = -1

@@ -31,8 +31,9 @@ _NO_STEPS = RowSteps(*(np.empty(0, kind) for kind in (np.int32, np.int64, np.int
 
 @dataclass(frozen=True)
 class LossSince:
-    """A statement since the first chosen commit: what it took away, where it ends, whether the table was not there
-    afterwards, whether it is chosen, its commit, and how many of the first units had the table's rows until then."""
+    """A statement after the first chosen commit that removed rows: which rows, where it ends, whether the table did not
+    exist afterwards, whether it is chosen, its commit, and how many of the first units had the table's rows until
+    then."""
 
     loss: Loss
     end: Position
