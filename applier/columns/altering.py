@@ -88,13 +88,13 @@ class _Clauses:
         yield from _drop(key for key in self.gone if key.kind == "unique")
 
     def nullable(self) -> Iterator[str]:
-        """Columns that may be NULL after."""
+        """Yield the clauses for columns that may be NULL afterwards."""
         for old, new in self._pairs():
             if new.nullable and not old.nullable:
                 yield f"MODIFY COLUMN {new.sql(self.after.flavour)}"
 
     def keys(self) -> Iterator[str]:
-        """Other keys that go."""
+        """Yield the clauses that drop other keys."""
         yield from _drop(key for key in self.gone if key.kind != "unique")
 
     def columns(self) -> Iterator[str]:
@@ -109,7 +109,7 @@ class _Clauses:
             previous = new.name
 
     def added(self) -> Iterator[str]:
-        """Keys and constraints that are new."""
+        """Yield the clauses that add keys and constraints."""
         yield from (f"ADD {key.sql(self.after.flavour)}" for key in self.new)
         yield from (f"ADD {check.sql()}" for check in self.checks_new)
         yield from self.foreign_new
@@ -149,7 +149,7 @@ def _options(before: TableDefinition, after: TableDefinition) -> list[str] | Non
 
 
 def _partitions(before: TableDefinition, after: TableDefinition) -> tuple[list[str], list[str]]:
-    """Clauses for before and after all others: partitions may be in the way of rows, and of keys."""
+    """Return the clauses to run before and after all others: partitions may be in the way of rows, and of keys."""
     old, new = before.partitioning, after.partitioning
     if old is not None and new is not None and same_partitioning(old, before, new, after):
         return [], []

@@ -54,7 +54,7 @@ def generated_column(column: Column, definition: TableDefinition, stored: Stored
 
 
 def why_not_compared(key: Key, definition: TableDefinition) -> str | None:
-    """Why duplicates in a unique key are not found, for people; None if they are."""
+    """Return why duplicates in a unique key are not found, for people; None if they are."""
     for part in key.parts:
         if part.column is None:
             return "it is over an expression"
@@ -270,7 +270,7 @@ class AfterImages:
 
 
 def source_numbers(column: Column, definition: TableDefinition) -> list[int]:
-    """Numbers of the stored, not generated columns that a generated column depends on."""
+    """Return the numbers of the stored, not generated columns that a generated column depends on."""
     names = sources(column, definition)
     return [number for number, other in enumerate(definition.columns)
             if folded(other.name) in names and other.generated != "virtual"]
@@ -286,7 +286,7 @@ def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]
 
 
 def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:
-    """Numbers of the columns that a generated one depends on, directly or not."""
+    """Return the numbers of the columns that a generated one depends on, directly or not."""
     found: set[int] = set()
     more = source_numbers(column, definition)
     while more:

@@ -43,7 +43,8 @@ def absent_flags(absent: pa.BooleanArray | None) -> Rows:
 
 
 def replaced(values: pa.Array | pa.ChunkedArray, rows: np.ndarray, given: pa.Array) -> pa.Array | pa.ChunkedArray:
-    """Values where those of some rows (bool[n]) are given, in their order; Arrow does not do that for TIMEs."""
+    """Return the values with those of some rows (bool[n]) replaced, which are given in their order; Arrow does not do
+    that for TIMEs."""
     if not pa.types.is_duration(values.type):
         return pc.replace_with_mask(values, pa.array(rows), given)
     return pc.replace_with_mask(values.cast(pa.int64()), pa.array(rows), given.cast(pa.int64())).cast(values.type)

@@ -45,7 +45,7 @@ class KeyOf(ABC, Generic[Encoded, Value]):
 
     @abstractmethod
     def listed(self, keys: Encoded) -> list[Value]:
-        """Encoded keys one by one."""
+        """Return encoded keys one by one."""
 
     def keys(self, columns: Sequence[Values]) -> list[Value]:
         """Return the keys of rows one by one, from the key's columns in a snapshot."""

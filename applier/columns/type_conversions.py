@@ -111,7 +111,7 @@ def logged_bytes(wire_type: int, metadata: int) -> int:
 
 
 def _order(logged: int, own: int) -> Step:
-    """Different types of the same length still are a conversion."""
+    """Compare types by their lengths; different types of one length are a conversion, too."""
     return Step.LOSSY if logged > own else Step.NON_LOSSY
 
 

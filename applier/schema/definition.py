@@ -127,7 +127,7 @@ class TableDefinition(TableParts):
         return words + " INVISIBLE" * column.invisible
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dicts, lists and scalars, for the manifest."""
+        """Return the definition as plain dicts, lists and scalars, for the manifest."""
         fields: dict[str, Any] = plain(self)
         return fields
 

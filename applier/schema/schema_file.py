@@ -21,7 +21,7 @@ def create_database(name: str, charset: Charset | None = None) -> str:
 
 
 def schema_file(definitions: Iterable[TableDefinition], objects: Iterable[StoredObject] = ()) -> str:
-    """CREATE TABLE statements, in the order given, and comments on triggers, views and the like."""
+    """Return CREATE TABLE statements, in the order given, and comments on triggers, views and the like."""
     tables = list(definitions)
     before = _WITHOUT_CHECKS if any(table.foreign_keys for table in tables) else ""
     return HEAD + before + "".join(f"{_statement(table)};\n\n" for table in tables) + object_comments(

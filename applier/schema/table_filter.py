@@ -133,7 +133,7 @@ def _dotted(entry: Entry) -> str:
 
 
 def one_table(name: str) -> tuple[str, str]:
-    """Database and name of a table, written as DATABASE.TABLE."""
+    """Parse the database and the name of a table, written as DATABASE.TABLE."""
     names = parse_table_list([name])
     if len(names) != 1 or not all(isinstance(part, str) for part in names[0]):
         raise UsageError(f"{name!r} is not the name of a table", hint="write DATABASE.TABLE")

@@ -150,7 +150,7 @@ def _in_turn(offsets: np.ndarray, data: np.ndarray) -> Iterator[tuple[np.ndarray
 
 
 def _text(column: KeyColumn) -> pa.Array:
-    """Text as a row has it: a CHAR has all of its spaces. NULL is empty."""
+    """Return text as rows contain it: a CHAR has all of its spaces. NULL is empty."""
     charset = column.type.charset or "utf8mb4"
     if charset in WIDE or charset in MULTI_BYTE or with_placeholders(column.values, charset) is not None or \
             (column.collation or "").endswith(_UNKNOWN):
@@ -197,7 +197,7 @@ def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnTyp
 
 
 def _bits(values: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """Integers as uint64[n] with the same bits; BIGINT UNSIGNED arrives as decimals."""
+    """Return integers as uint64[n] with the same bits; BIGINT UNSIGNED arrives as decimals."""
     if not pa.types.is_decimal(values.type):
         return np.asarray(values.cast(pa.int64())).view(np.uint64)
     return np.asarray(values.cast(pa.decimal128(20, 0)).cast(pa.uint64()))

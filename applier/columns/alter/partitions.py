@@ -157,7 +157,7 @@ def _default_of(partitioning: Partitioning) -> int:
 
 
 def _keys(work: _Rows, columns: list[pa.Array | pa.ChunkedArray]) -> KeyBytes:
-    """Values of the first columns of the partitioning, as bytes that compare as the values do."""
+    """Return values of the first columns of the partitioning, as bytes that compare as the values do."""
     named = [work.column(name) for name in work.partitioning.columns[:len(columns)]]
     collations = [key_collation(column, work.definition.flavour) for column in named]
     compared = [values if collation is None else _comparable(values, column.type.charset or "utf8mb4", collation)
@@ -167,7 +167,7 @@ def _keys(work: _Rows, columns: list[pa.Array | pa.ChunkedArray]) -> KeyBytes:
 
 
 def _comparable(values: pa.Array | pa.ChunkedArray, charset: str, collation: str) -> pa.Array | pa.ChunkedArray:
-    """Text as bytes that compare as it does in its collation."""
+    """Return text as bytes that compare as it does in its collation."""
     if levels_of(collation) or charset in UTF8 or not is_exact(collation):
         return equality_column(values, collation)
     whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values

@@ -48,8 +48,8 @@ class Arrivals:
 
 
 def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) -> np.ndarray | None:
-    """Numbers of the rows in the order in which the server reads them, int64[n]; None if they are already in it. Raises
-    NotComputable if it is unknown."""
+    """Return the numbers of the rows in the order in which the server reads them, int64[n]; None if they are already in
+    it. Raises NotComputable if it is unknown."""
     if not is_innodb(definition):
         if arrivals.sorted_by:
             return _by_parts(arrivals.sorted_by, rows, definition, [])
@@ -72,7 +72,7 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
 
 def _by_parts(parts: Sequence[KeyPart], rows: pa.Table, definition: TableDefinition,
               columns: list[pa.Array | pa.ChunkedArray]) -> np.ndarray:
-    """Numbers of the rows in the order of these columns, ascending, and then of a key's parts."""
+    """Return the numbers of the rows in the order of these columns, ascending, and then of a key's parts."""
     columns, sorts = [*columns], ["ascending"] * len(columns)
     for part in parts:
         if part.column is None:

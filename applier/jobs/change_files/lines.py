@@ -149,12 +149,12 @@ def diffs_of_lines(batch: pa.RecordBatch) -> pa.Array:
 
 
 def gtids(batch: pa.RecordBatch) -> tuple[int, pa.Array]:
-    """GTIDs, as a mode and texts."""
+    """Return GTIDs, as a mode and texts."""
     return QUOTED, batch.column("_gtid").cast(pa.string())
 
 
 def positions(batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
-    """File, position and row, as modes and texts."""
+    """Return the file, position and row of changes, as modes and texts."""
     return [(QUOTED, batch.column("_file").cast(pa.string())),
             (PLAIN, batch.column("_pos").cast(pa.string())),
             (PLAIN, batch.column("_row").cast(pa.string()))]

@@ -93,7 +93,7 @@ def wider(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 
 
 def as_type(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Values in the type of their line, which has them all."""
+    """Return values in the type of their line, which can hold all of them."""
     return values if values.type == type_ else values.cast(type_)
 
 

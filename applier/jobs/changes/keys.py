@@ -143,12 +143,12 @@ class _KeyReading:
                 return ChosenKeys(self._key, tuple(self._key.listed(self._key.encode(arrays))))
 
     def row(self, values: Sequence[KeyValue]) -> list[pa.Scalar] | None:
-        """Values as the columns have them; None if they cannot."""
+        """Return values as the columns have them; None if they cannot."""
         found = self._read(values)
         return None if isinstance(found, str) else found
 
     def why_not(self, values: Sequence[KeyValue]) -> str:
-        """Why the columns cannot have these values; "" if they can."""
+        """Return why the columns cannot have these values; "" if they can."""
         found = self._read(values)
         return found if isinstance(found, str) else ""
 

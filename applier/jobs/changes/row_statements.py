@@ -112,7 +112,7 @@ class _FileStatements:
 
 
 def _as_text(values: pa.LargeBinaryArray) -> pa.LargeStringArray:
-    """Statements as text; undecodable bytes are replaced."""
+    """Return statements as text; undecodable bytes are replaced."""
     try:
         return values.cast(pa.large_string())
     except pa.ArrowInvalid:

@@ -53,7 +53,7 @@ def statements_below_the_log(versions: Mapping[int, TableVersion]) -> list[State
 
 
 def marker(schema: pa.Schema, statement: Statement, groups: FileGroups) -> pa.RecordBatch:
-    """One row for a statement."""
+    """Return one row for a statement."""
     of_columns = [pa.nulls(1, field.type) for field in schema if field.name not in OF_CHANGES.names]
     kinds = pa.DictionaryArray.from_arrays(pa.array([statement.kind], pa.int8()), KINDS)
     position, seq = np.array([statement.end[1] - 1]), np.array([statement.seq])

@@ -25,8 +25,8 @@ def wanted_groups(span: LogSpan, options: ChangesOptions) -> WantedGroups:
 
 
 def notes_on_choice(span: LogSpan, options: ChangesOptions) -> list[str]:
-    """Notes for the user about chosen transactions that this part of the log does not have. Raises UsageError if it has
-    none of the wanted ones."""
+    """Return notes for the user about chosen transactions that this part of the log does not have. Raises UsageError if
+    it has none of the wanted ones."""
     notes = []
     if options.gtids is not None and (missing := _missing(span, GtidChoice(options.gtids))):
         if missing == GtidChoice(options.gtids).count:

@@ -100,7 +100,7 @@ def _digits(values: pa.Array) -> pa.Array:
 
 
 def _names(lists: pa.Array) -> pa.Array:
-    """Lists of names as JSON."""
+    """Return lists of names as JSON."""
     flat, counts = lists.flatten(), lists.value_lengths()
     distinct = flat.dictionary_encode()
     names = pa.array(map(quoted, distinct.dictionary.to_pylist()), pa.string())

@@ -90,7 +90,7 @@ def compare(before: Chunk | None, after: Chunk | None, differences: Differences)
 
 
 def unequal_columns(before: pa.RecordBatch, left: np.ndarray, after: pa.RecordBatch, right: np.ndarray) -> np.ndarray:
-    """In which columns these rows of the two differ: bool[rows, columns]."""
+    """Return in which columns these rows of the two differ: bool[rows, columns]."""
     found = np.zeros((len(left), before.num_columns), bool)
     for number, (a, b) in enumerate(zip(before.columns, after.columns, strict=True)):
         found[:, number] = ~_equal(_at(exact(a), left), _at(exact(b), right))

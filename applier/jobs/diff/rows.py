@@ -55,7 +55,7 @@ class Differences:
         self.schema = pa.schema([*columns, *OF_DIFFERENCES])
 
     def single(self, rows: pa.RecordBatch, kind: int) -> Found:
-        """Rows that only one side has."""
+        """Return the rows that only one side has."""
         return self.made([rows], np.full(rows.num_rows, kind), np.zeros((rows.num_rows, len(self._names)), bool), None)
 
     def made(self, rows: Sequence[pa.RecordBatch], kinds: np.ndarray, changed: np.ndarray,

@@ -25,7 +25,7 @@ _FUNCTIONS = ("NEXTVAL", "LASTVAL", "SETVAL")
 
 
 def sequences_sql(tables: Iterable[tuple[TableDefinition, Sequence[FileEntry]]]) -> list[str]:
-    """CREATE SEQUENCE for each sequence that these tables name, given the files of their rows."""
+    """Return CREATE SEQUENCE for each sequence that these tables name, given the files of their rows."""
     firsts: dict[tuple[str, str], int] = {}
     for definition, files in tables:
         for column, name in named_sequences(definition):
@@ -101,8 +101,8 @@ def loaded_columns(definition: TableDefinition) -> list[Column]:
 
 
 def insert_head(definition: TableDefinition, *, replaces: bool = False) -> bytes:
-    """INSERT … VALUES, or REPLACE, with a line's end, for rows to follow. Raises SchemaError for a name that a client
-    could misread."""
+    """Return INSERT … VALUES, or REPLACE, with a line's end, for rows to follow. Raises SchemaError for a name that a
+    client could misread."""
     names = ",".join(quote_name(column.name) for column in loaded_columns(definition))
     words = f"{'REPLACE' if replaces else 'INSERT'} INTO {_full_name(definition)} ({names}) VALUES\n"
     return for_clients(words).encode()
@@ -132,7 +132,7 @@ def load_data(definition: TableDefinition, path: str, modes: Sequence[int], leni
 
 
 def in_mode(statements: str, lenient: bool) -> str:
-    """Statements, wrapped in a mode that accepts an ENUM's empty value if that is needed."""
+    """Return statements, wrapped in a mode that accepts an ENUM's empty value if that is needed."""
     return f"SET sql_mode = '{LENIENT}';\n{statements}SET sql_mode = '{STRICT}';\n" if lenient else statements
 
 

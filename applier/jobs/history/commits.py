@@ -72,8 +72,8 @@ class Commits:
         return found
 
     def columns(self, steps: np.ndarray, which: int) -> list[pa.Array]:
-        """Times, sequence numbers, GTIDs and kinds of the steps (commits_kernel.KIND_BITS) in steps[:, which]: null for
-        no commit, and for no kind."""
+        """Return the times, sequence numbers, GTIDs and kinds of the steps (commits_kernel.KIND_BITS) in steps[:,
+        which]: null for no commit, and for no kind."""
         if self._joined is None:
             self._joined = _joined(self._parts)
         (n, width), known = steps.shape, self._joined

@@ -30,7 +30,7 @@ _NO_KINDS, _NO_POSITIONS = np.empty(0, np.uint8), np.empty(0, np.int64)
 
 
 def position_of(file: int, offset: int) -> int:
-    """One number for the file, by its own, and an offset in it."""
+    """Return one number for a position: a file's number, and an offset in the file."""
     return file << _FILE_BITS | offset
 
 

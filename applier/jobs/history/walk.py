@@ -185,7 +185,7 @@ class HistoryWalk:
             yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def _positions(self, positions: np.ndarray) -> tuple[pa.Array, pa.Array]:
-        """Files by name, and offsets; null for NOWHERE."""
+        """Return files by name, and offsets; null for NOWHERE."""
         files, offsets = files_and_offsets(positions)
         names = pa.array([self._log.files[number].name for number in sorted(self._log.files)])
         numbers = np.searchsorted(sorted(self._log.files), files).astype(np.int32)

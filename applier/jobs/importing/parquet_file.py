@@ -37,7 +37,7 @@ class NotTheColumns(Exception):
 
 
 def parquet_values(values: pa.Array, column: Column) -> pa.Array:
-    """Values as `arrow_type(column.type)`. Raises NotTheColumns."""
+    """Return values as `arrow_type(column.type)`. Raises NotTheColumns."""
     wanted, base = arrow_type(column.type), column.type.base
     if values.null_count and not column.nullable:
         if base not in _DATES:

@@ -44,19 +44,19 @@ def _dot(colour: str) -> str:
 
 
 def facts_list(facts: Iterable[tuple[str, str]]) -> str:
-    """Names and values, one line each."""
+    """Return names and values, one line each."""
     return '<dl class="facts">' + "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts) + "</dl>"
 
 
 def warnings(lines: Iterable[str]) -> str:
-    """Lines that stand out."""
+    """Return lines that stand out."""
     shown = "\n".join(f"<p>{escape(line)}</p>" for line in lines)
     return f'<div class="warnings" role="note">{shown}</div>' if shown else ""
 
 
 def statement(text: str) -> str:
-    """SQL, as the log has it."""
+    """Return SQL, as the log has it."""
     return f'<code class="statement">{escape(text)}</code>' if text else ""
 
 

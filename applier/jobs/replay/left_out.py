@@ -58,7 +58,7 @@ def transactions(entry: LeftOutEntry) -> GtidSet:
 
 
 def notes_on_base(base: Snapshot | None) -> list[str]:
-    """Notes for the user about a base that leaves something out."""
+    """Return notes for the user about a base that leaves something out."""
     return [] if base is None else [f"the base leaves out {entry}: they are not replayed now, either"
                                     for entry in base.left_out]
 
@@ -90,7 +90,7 @@ def _nothing(option: str, servers: tuple[int, ...], base: Snapshot | None) -> st
 
 
 def _check_gtids(wanted: GtidSet, found: GtidSet, base: Snapshot | None) -> Iterator[str]:
-    """Lines about transactions that are `wanted` to be left out; those `found` were."""
+    """Yield lines about transactions that are `wanted` to be left out; those `found` were."""
     missing, held = wanted.subtract(found), GtidSet()
     if base is not None:
         for entry in base.left_out:

@@ -23,8 +23,8 @@ _MOST_TOLD = 5
 
 
 def orphans(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Notes for the user about rows that refer to missing rows, by table (database, name): one for each foreign key
-    with such rows, RESTRICT or not. A NULL in a key is allowed; a table that the snapshot does not have cannot be
+    """Return notes for the user about rows that refer to missing rows, by table (database, name): one for each foreign
+    key with such rows, RESTRICT or not. A NULL in a key is allowed; a table that the snapshot does not have cannot be
     searched, which is a line, too."""
     entries = {(entry.database, entry.name): entry for entry in snapshot.tables}
     definitions = {name: entry.definition for name, entry in entries.items()}

@@ -185,7 +185,7 @@ def _xa_prepare(event: FileEvent, xa: XaPrepare) -> Details:
 
 
 def _said(layout: str) -> Callable[[FileEvent, Any], Details]:
-    """Fields of the content in one line."""
+    """Return the fields of the content in one line."""
     return lambda event, content: (layout.format(content), [])
 
 

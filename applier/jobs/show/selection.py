@@ -117,7 +117,7 @@ class Selection:
         return int((groups.of_threads(self.threads) & inside).sum()), int((groups.are_without_thread & inside).sum())
 
     def notes_on_nothing(self) -> list[str]:
-        """Lines that say why there is no range in any file."""
+        """Return lines that say why there is no range in any file."""
         given = [option for option, value in ((self.start.option("start"), self.start),
                                               (self.stop.option("stop"), self.stop), ("--gtids", self.gtids),
                                               ("--exclude-gtids", self.left_out.gtids),
@@ -161,7 +161,7 @@ def event_after(mapped: MappedFile, count: int) -> tuple[int, int]:
 
 
 def _joined(starts: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
-    """Groups that follow one another directly, as one range."""
+    """Yield ranges of groups that follow one another directly."""
     begun: int | None = None
     for number, (start, end) in enumerate(zip(starts, ends)):
         begun = start if begun is None else begun

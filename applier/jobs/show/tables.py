@@ -35,7 +35,7 @@ class NoticedTables(TableFilter):
         return super().wanted(database, table)
 
     def notes(self) -> list[str]:
-        """Lines about entries that name none of these tables: a typing error would otherwise go unnoticed."""
+        """Return lines about entries that name none of these tables: a typing error would otherwise go unnoticed."""
         return [f"--tables {entry}: none of the events read is about such a table" for entry in
                 self.without_match(self.noticed)]
 

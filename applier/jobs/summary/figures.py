@@ -217,7 +217,7 @@ WIDTHS = (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)
 
 
 def widths_from(seconds: int) -> Iterable[int]:
-    """Widths of steps from this one on, without an end."""
+    """Return widths of steps from this one on, without an end."""
     yield from (width for width in WIDTHS if width >= seconds)
     width = 2 * WIDTHS[-1]
     while True:

@@ -111,12 +111,12 @@ class Totals:
 
 
 def kinds(counts: np.ndarray) -> tuple[int, int, int]:
-    """Inserts, updates, deletes."""
+    """Return the numbers of inserts, updates and deletes."""
     return int(counts[INSERT]), int(counts[UPDATE]), int(counts[DELETE])
 
 
 def by_rows(tables: Iterable[Counts]) -> tuple[Counts, ...]:
-    """Tables, the most rows first."""
+    """Return the tables, those with the most rows first."""
     return tuple(sorted(tables, key=lambda table: (-table.rows, table.table)))
 
 

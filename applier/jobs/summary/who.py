@@ -34,7 +34,7 @@ def threads_of(server_ids: np.ndarray, thread_ids: np.ndarray, rows: np.ndarray)
 
 
 def summed(threads: np.ndarray) -> np.ndarray:
-    """Entries of threads, several of one added up."""
+    """Return the entries of threads, with those of one thread added up."""
     by_thread = threads[np.lexsort((threads["thread_id"], threads["server_id"]))]
     ids = np.stack([by_thread["server_id"], by_thread["thread_id"]])
     differs = np.concatenate([np.ones(min(1, len(threads)), bool), (np.diff(ids) != 0).any(axis=0)])

@@ -104,7 +104,8 @@ def _wrong(table: TableUndo, what: str) -> ApplierError:
 
 
 def _rows(batches: Iterable[pa.RecordBatch], columns: Sequence[Column]) -> pa.RecordBatch:
-    """Rows of changes or differences, whose kinds have the same numbers, in the order in which they are written."""
+    """Return rows of changes or differences, whose kinds have the same numbers, in the order in which they are
+    written."""
     table = pa.Table.from_batches(batches)
     kinds = np.concatenate([chunk.indices.to_numpy() for chunk in table.column("_change_type").chunks])
     order = np.argsort(_ORDER[kinds], kind="stable")

@@ -172,7 +172,7 @@ def _compared(snapshot: Snapshot, entry: TableEntry, hash: Hash) -> ComparedTabl
 
 
 def _bounds(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition) -> tuple[int, ...]:
-    """Values of the first column of the key that divide the table."""
+    """Return the values of the first column of the key that divide the table."""
     if entry.rows <= RANGE_ROWS:
         return ()
     filesystem, root = location.resolve(snapshot.root)

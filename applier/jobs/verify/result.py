@@ -119,8 +119,8 @@ class ServerComparison:
                                              "snapshot")
 
     def rows_sql(self) -> Iterator[str]:
-        """Statements, without ends, that ask the server for the rows of ranges that differ: its answer, beside the
-        first one, tells which rows they are."""
+        """Return statements, without ends, that ask the server for the rows of ranges that differ: its answer, beside
+        the first one, tells which rows they are."""
         return statements.rows(self.plan, {table.full_name: [part.number for part in table.ranges[:_AT_ONCE]]
                                            for table in self.different})
 

@@ -183,7 +183,7 @@ class ServerRows:
 
 
 def _divided(keys: Sequence[str]) -> Iterator[list[str]]:
-    """Keys, as many at a time as a statement may have."""
+    """Yield keys, as many at a time as a statement may have."""
     some: list[str] = []
     n_bytes = 0
     for key in keys:

@@ -26,7 +26,7 @@ _POSITIONS = {"mariadb": "@@GLOBAL.gtid_current_pos", "mysql": "REPLACE(@@GLOBAL
 
 
 def file_of(statements: Iterable[str]) -> str:
-    """Statements as a file for a client. Raises SchemaError for a name that it could misread."""
+    """Return statements as a file for a client. Raises SchemaError for a name that it could misread."""
     return HEAD + "".join(f"{for_clients(statement)};\n" for statement in statements)
 
 

@@ -201,7 +201,7 @@ def _text_default(text: str, cursor: Cursor) -> Default:
 
 
 def _parse_default_words(cursor: Cursor) -> Default:
-    """Literals with a word in front, and functions that MariaDB calls without parentheses."""
+    """Parse literals with a word in front, and functions that MariaDB calls without parentheses."""
     start = cursor.index
     word = cursor.next()
     if word.text == "{" and cursor.keyword in ("D", "T", "TS"):

@@ -62,7 +62,7 @@ class TableWords:
 
 
 def parse_table(cursor: Cursor) -> TableWords:
-    """Everything after the name in a CREATE TABLE that is not LIKE; SchemaError where the grammar is unknown."""
+    """Parse everything after the name in a CREATE TABLE that is not LIKE; SchemaError where the grammar is unknown."""
     table = TableWords()
     if cursor.ahead("(") and not cursor.ahead("(", "SELECT") and not cursor.ahead("(", "WITH"):
         cursor.expect("(")

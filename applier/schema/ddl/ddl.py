@@ -249,8 +249,8 @@ def _rename(cursor: Cursor, sql: str) -> SchemaChange:
 
 
 def _object(verb: str, cursor: Cursor, sql: str) -> SchemaChange:
-    """CREATE, ALTER or DROP of something else than a table: DEFINER, ALGORITHM and other words may stand before its
-    kind."""
+    """Parse CREATE, ALTER or DROP of an object other than a table: DEFINER, ALGORITHM and other words may stand before
+    its kind."""
     for index, token in enumerate(cursor.tokens[cursor.index:], cursor.index + 1):
         if token.keyword in _OBJECTS:
             cursor.index = index

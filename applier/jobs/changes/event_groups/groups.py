@@ -91,7 +91,7 @@ class FileGroups:
         return self._starts
 
     def all_commits(self) -> tuple[pa.Array, pa.Array, pa.Array]:
-        """Times, commit versions and GTIDs of all groups."""
+        """Return the times, commit versions and GTIDs of all groups."""
         return pa.array(self._times).view(_TIME), pa.array(self._versions), self._gtids(slice(None))
 
     @property
@@ -115,7 +115,7 @@ class FileGroups:
         return int(self._found.are_without_thread.sum())
 
     def wanted_commits(self) -> tuple[pa.Array, pa.Array, pa.Array]:
-        """Times, commit versions and GTIDs of the wanted groups."""
+        """Return the times, commit versions and GTIDs of the wanted groups."""
         times, versions, gtids = self.all_commits()
         which = pa.array(self._wanted_ones)
         return times.filter(which), versions.filter(which), gtids.filter(which)

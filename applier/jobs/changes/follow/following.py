@@ -217,7 +217,7 @@ def _of_archive(error: UsageError) -> ArchiveError:
 
 
 def _order(position: End) -> int:
-    """Positions in log order."""
+    """Return positions in log order."""
     return version_at(position[0], 0, position[1])
 
 

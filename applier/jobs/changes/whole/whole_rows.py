@@ -93,7 +93,7 @@ class WholeRows:
                     yield self._changes(version, read, groups)
 
     def _changes(self, version: int, read: ReadSteps, groups: FileGroups) -> pa.RecordBatch:
-        """Steps as changes: the row before each, and then the one after it."""
+        """Return steps as changes: the row before each, and then the one after it."""
         before, after = read.before >= 0, read.after >= 0
         counts = before.astype(np.int64) + after
         which = np.repeat(np.arange(len(counts)), counts)
@@ -133,7 +133,7 @@ class WholeRows:
     def _batch(self, version: int, values: pa.Table, rows: np.ndarray, kinds: np.ndarray, groups: FileGroups,
                positions: np.ndarray, numbers: np.ndarray, seqs: np.ndarray,
                by_foreign_keys: np.ndarray) -> pa.RecordBatch:
-        """Rows of `values`, each with the feed's description of its change."""
+        """Return the rows of `values`, each with the feed's description of its change."""
         definition, picks = self._log.versions[version].definition, pa.array(rows)
         names = {name: definition.columns[number].name for number, name in self._log.names[version].items()}
         arrays = [as_type(_picked(values, definition.column(names[field.name]), picks), field.type)

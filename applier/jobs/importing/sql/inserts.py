@@ -83,7 +83,7 @@ class InsertSpans:
         return np.array((*self.kinds.shape, *map(address_of, arrays)), kernels.SPANS)
 
     def literals(self, data: np.ndarray, column: int, rows: int) -> Literals:
-        """One column of the first `rows`."""
+        """Return one column of the first `rows`."""
         return Literals(data, self.starts[column, :rows], self.lengths[column, :rows], self.kinds[column, :rows],
                         int(self.seen[column]))
 

@@ -60,7 +60,7 @@ def _with_unusual_ones(array: pa.Array, rows: np.ndarray, literals: Literals, co
 
 
 def _read(what: int, span: bytes, column: Column, definition: TableDefinition, reading: LiteralContext) -> Any:
-    """One literal as the column's value."""
+    """Return one literal as the column's value."""
     if what == kind.DEFAULT:
         return zero_dates.to_python_number(default_scalar(column, definition))
     column_type = column.type

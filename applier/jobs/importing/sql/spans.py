@@ -69,7 +69,7 @@ class Values:
 
 
 def byte_values(literals: Literals, allowed: int, reading: LiteralContext) -> Values:
-    """Literals of the kinds in `allowed` as pa.binary()."""
+    """Return literals of the kinds in `allowed` as pa.binary()."""
     rows = len(literals)
     if reading.charset != "utf8mb4":  # text that names another character set than the session's is read one by one
         allowed &= ~(1 << kind.HEX_TEXT)

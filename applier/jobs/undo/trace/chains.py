@@ -40,7 +40,7 @@ class RowSteps:
 
     @classmethod
     def joined(cls, parts: list[RowSteps]) -> RowSteps:
-        """Steps of one part after the other."""
+        """Return the steps of all parts, one part after the other."""
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
