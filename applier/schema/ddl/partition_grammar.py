@@ -21,6 +21,7 @@ from applier.schema.ddl.alter_actions import (
     PartitionFromTable,
     PartitionToTable,
     ReorganizePartitions,
+    SetOptions,
     TruncatePartitions,
 )
 from applier.schema.ddl.cursor import Cursor
@@ -298,9 +299,15 @@ def parse_convert(cursor: Cursor) -> list[AlterAction]:
 
 
 def parse_maintenance(cursor: Cursor) -> list[AlterAction]:
-    """After ANALYZE, CHECK, OPTIMIZE, REBUILD or REPAIR PARTITION: every row stays where a query finds it."""
+    """After ANALYZE, CHECK or REPAIR PARTITION: every row stays where a query finds it."""
     _skip(cursor)
     return []
+
+
+def parse_rebuilt(cursor: Cursor) -> list[AlterAction]:
+    """After OPTIMIZE or REBUILD PARTITION: the same, and the table is defined again."""
+    _skip(cursor)
+    return [SetOptions()]
 
 
 def _skip(cursor: Cursor) -> None:
@@ -317,6 +324,7 @@ def _list_of_names(cursor: Cursor) -> tuple[str, ...]:
 
 PARTITION_ACTIONS: dict[str, Callable[[Cursor], list[AlterAction]]] = {
     "COALESCE": parse_coalesce, "REORGANIZE": parse_reorganize, "EXCHANGE": parse_exchange,
-    **dict.fromkeys(("ANALYZE", "CHECK", "OPTIMIZE", "REBUILD", "REPAIR"), parse_maintenance),
+    **dict.fromkeys(("ANALYZE", "CHECK", "REPAIR"), parse_maintenance),
+    **dict.fromkeys(("OPTIMIZE", "REBUILD"), parse_rebuilt),
 }
 """By the word before PARTITION."""

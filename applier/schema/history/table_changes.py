@@ -99,6 +99,9 @@ class TableChanges:
                 self._drop_database(name, origin)
             case Ignored("ALTER SEQUENCE"):
                 self._sequences.alter(change)
+            case Ignored("OPTIMIZE", names):
+                for database, optimized in names:
+                    self._define_again((database, optimized or ""), origin)
             case Other():
                 self._stop_at_ddl(change, origin)
             case Dml():
@@ -177,6 +180,16 @@ class TableChanges:
             self._tables.end(table, origin.end)  # its definition is unknown now, which matters only if it is used
             return
         self._go_on(version, altered, change.context, origin, written)
+
+    def _define_again(self, table: TableName, origin: StatementOrigin) -> None:
+        """OPTIMIZE TABLE of InnoDB, for which a server alters the table without actions."""
+        version = self._named(table, origin)
+        if version is None or (version.definition.engine or "InnoDB").lower() != "innodb":
+            return
+        definition = version.definition
+        again = replace(definition, columns=tuple(read_again(column, definition.flavour)
+                                                  for column in definition.columns))
+        self._go_on(version, Altered(again, tuple(range(len(definition.columns)))), None, origin)
 
     def _move_rows(self, table: TableName, action: MovingAction, origin: StatementOrigin) -> None:
         """Move rows between a partition and a table."""
