@@ -220,8 +220,9 @@ class ColumnChanges:
             return column
         made = converted_type(column.type, self.charset)
         members = shown_members(made.members, made.charset, self.context.flavour)
+        before, after = str(column.type.charset), str(made.charset)
         if self.context.flavour == "mysql" and made.charset in WIDE and any(
-                isinstance(new, CodedText) or label_bytes(old, str(column.type.charset)) != encoded(new, str(made.charset))
+                isinstance(new, CodedText) or label_bytes(old, before) != encoded(new, after)
                 for old, new in zip(column.type.members, members, strict=True)):
             raise SchemaError(f"a label of {column.name} has bytes that are not text in {made.charset}")
         return replace(column, type=replace(made, members=members))
