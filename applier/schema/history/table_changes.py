@@ -35,7 +35,7 @@ from applier.schema.foreign_keys import pointed_anew
 from applier.schema.history.alter import Altered, alter, moved, read_without_escapes, written_again
 from applier.schema.history.conversion import RowConversion, same_to_rows
 from applier.schema.history.drawn_sequences import DrawnSequences
-from applier.schema.history.effects import computes_anew, moves_timestamps
+from applier.schema.history.effects import computes_anew, computes_in_zone, moves_timestamps
 from applier.schema.history.in_place import is_in_place
 from applier.schema.history.moved_rows import BOTH_KNOWN, MOVING, MovingAction, move_rows
 from applier.schema.history.table_versions import (
@@ -292,6 +292,17 @@ class TableChanges:
         """
         self._check_engine(definition)
         self._tables.begin(definition, origin.end, origin.sql, *sources, emptied=emptied)
+
+    def go_on_in_zone(self, origin: StatementOrigin) -> None:
+        """Let rows after a statement be computed in the time zone of versions that begin."""
+        time_zone = self._tables.time_zone
+        for version in list(self._tables.alive()):
+            definition = version.definition
+            if version.time_zone != time_zone and computes_in_zone(definition):
+                same = RowConversion(definition, definition, tuple(range(len(definition.columns))), file=origin.file,
+                                     position=origin.position, gtid=origin.gtid)
+                self._tables.end((definition.database, definition.name), origin.end)
+                self._tables.begin(definition, origin.end, origin.sql, RowSource(version.id, same))
 
     def _check_engine(self, definition: TableDefinition) -> None:
         if self._wanted(definition.database, definition.name):

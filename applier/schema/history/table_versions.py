@@ -114,10 +114,11 @@ class Redefinition:
 
 class TableVersions:
     """All versions of all tables, in the order of creation; a version's id is its index. The columns of tables that are
-    `wanted` have numbers; `last_column_id` is the last one that was given."""
+    `wanted` have numbers; `last_column_id` is the last one that was given, `time_zone` the zone of versions that begin.
+    """
 
     def __init__(self, wanted: Callable[[str, str], bool], time_zone: str = SYSTEM) -> None:
-        self._wanted, self._time_zone, self.last_column_id = wanted, time_zone, 0
+        self._wanted, self.time_zone, self.last_column_id = wanted, time_zone, 0
         self._versions: list[TableVersion] = []
         self._by_table: dict[TableName, SortedKeyList[int, Position]] = {}  # ids by the versions' starts
         self._by_folded: dict[TableName, list[TableName]] = {}  # all names, by these in lower case
@@ -206,7 +207,7 @@ class TableVersions:
         earlier = sources[0].version if sources else emptied
         given = position == BEFORE_THE_LOG or (earlier is not None and self._versions[earlier].given)
         self._versions.append(TableVersion(number, definition, position, None, sql, sources, in_base, given,
-                                           self._time_zone))
+                                           self.time_zone))
         if table not in self._by_table:
             self._by_table[table] = SortedKeyList(key=lambda number: self._versions[number].start)
             self._by_folded.setdefault(folded_table(table), []).append(table)
