@@ -185,7 +185,7 @@ def _load_base(history: SchemaHistory, base: Snapshot, first: Outline) -> None:
         definition = table.definition
         if decided and history.wants(definition.database, definition.name):
             definition = as_mariadb(definition)
-        history.load_definition(definition)
+        history.load_definition(definition, may_misplace=table.misplaced)
 
 
 _DROP_TABLE = re.compile(r"\s*DROP\s+TABLE\b", re.IGNORECASE)

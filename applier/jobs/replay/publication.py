@@ -153,7 +153,8 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
         definition = replace(version.definition, first_number=numbers[0]) if numbers else version.definition
         entry = TableEntry(shown.database, shown.name, definition, key.names if key else (),
                            key.form if key else None, tuple(files), rules, tuple(history),
-                           unordered=_is_unordered(version, before, of_units))
+                           unordered=_is_unordered(version, before, of_units),
+                           misplaced=_is_misplaced(before, of_units))
         entries.append(entry)
         if staging.merges:
             merged.append((MergedTable(shown, before, base, staging),
@@ -175,6 +176,14 @@ def _is_unordered(version: TableVersion, before: TableEntry | None, results: Seq
     if any(result.files is not None for result in results):
         return not all(result.in_order for result in results)
     return version.unordered or (before is not None and before.unordered)
+
+
+def _is_misplaced(before: TableEntry | None, results: Sequence[UnitResult]) -> bool:
+    """Return whether rows of a table lie in partitions to which they do not belong; those of a base, where no unit has
+    looked at them."""
+    if any(result.files is not None for result in results):
+        return any(result.misplaced for result in results)
+    return before is not None and before.misplaced
 
 
 def _files_of(result: UnitResult, carried: Iterable[FileEntry], version: int) -> Iterable[FileEntry]:

@@ -201,14 +201,16 @@ class SchemaHistory:
         definition = TableDefinition(*self._stored(name), (), engine=SEQUENCE, flavour=self.flavour)
         self._changes.create(definition, StatementOrigin(BEFORE_THE_LOG, "the base snapshot"))
 
-    def load_definition(self, definition: TableDefinition) -> None:
+    def load_definition(self, definition: TableDefinition, *, may_misplace: bool = False) -> None:
         """Add a table that exists before the log begins, from a base snapshot's manifest: defaults in the server's own
-        time zone become UTC if the zone is known now."""
+        time zone become UTC if the zone is known now. `may_misplace` as of its version."""
         if self._system_time_zone is not None:
             context = StatementContext(self.flavour, time_zone=self._system_time_zone)
             definition = replace(definition, columns=tuple(
                 replace(column, default=in_utc(column.default, context)) for column in definition.columns))
         self._changes.create(definition, StatementOrigin(BEFORE_THE_LOG, "the base snapshot"))
+        if may_misplace:
+            self._tables.note_misplaced((definition.database, definition.name))
         self._fold_name((definition.database, definition.name))
 
     def begin_as(self, before: "SchemaHistory") -> None:
