@@ -100,8 +100,8 @@ class TableChanges:
             case Ignored("ALTER SEQUENCE"):
                 self._sequences.alter(change)
             case Ignored("REPAIR", names):
-                for database, name in names:
-                    self._repair((database, name or ""), origin)
+                for database, repaired in names:
+                    self._repair((database, repaired or ""), origin)
             case Other():
                 self._stop_at_ddl(change, origin)
             case Dml():

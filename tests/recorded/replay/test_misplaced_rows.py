@@ -1,5 +1,5 @@
-"""Rows that EXCHANGE PARTITION … WITHOUT VALIDATION moves into a partition to which they do not belong: they lie where a
-server has them, over later statements and in later replays."""
+"""Rows that EXCHANGE PARTITION … WITHOUT VALIDATION moves into a partition to which they do not belong: they lie where
+a server has them, over later statements and in later replays."""
 
 import pytest
 
@@ -14,8 +14,9 @@ CASES = ["mysql-misplaced-rows", "mariadb11-misplaced-rows"]
 MARKS = [pytest.param(name, mark, id=f"{name}@{mark.name}") for name in CASES for mark in Case(name).marks]
 TWICE = TableFilter(ignored=(("mp", "j"), ("mp", "jx")))
 """A table with two rows of one key, in two partitions, where a pass may end."""
-TABLES = ("CREATE TABLE t (id INT NOT NULL, y INT NOT NULL, v INT{key}) PARTITION BY RANGE (y) (PARTITION p0 VALUES LESS "
-          "THAN (10), PARTITION p1 VALUES LESS THAN (20))", "CREATE TABLE x (id INT NOT NULL, y INT NOT NULL, v INT{key})")
+TABLES = ("CREATE TABLE t (id INT NOT NULL, y INT NOT NULL, v INT{key}) PARTITION BY RANGE (y) "
+          "(PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (20))",
+          "CREATE TABLE x (id INT NOT NULL, y INT NOT NULL, v INT{key})")
 EXCHANGE = "ALTER TABLE t EXCHANGE PARTITION p1 WITH TABLE x WITHOUT VALIDATION"
 
 
@@ -96,8 +97,8 @@ def held(log, folder, **options):
 
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 def test_a_change_does_not_find_a_misplaced_row(flavour, tmp_path):
-    """1032: both servers look in the partition to which the key belongs. A MariaDB source can log such a change, and its
-    replica stops there."""
+    """1032: both servers look in the partition to which the key belongs. A MariaDB source can log such a change, and
+    its replica stops there."""
     log = log_of(tmp_path, ("delete", {"id": [3], "y": [5], "v": [0]}), flavour=flavour)
     with pytest.raises(ReplayStopped, match="can't find record"):
         held(log, tmp_path)
@@ -142,7 +143,8 @@ def test_repair_stops_at_a_row_that_belongs_to_no_partition(statement, from_base
 
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 @pytest.mark.parametrize("statement", [
-    "ALTER TABLE t ADD n INT NOT NULL AUTO_INCREMENT UNIQUE", "ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (y, id)"])
+    "ALTER TABLE t ADD n INT NOT NULL AUTO_INCREMENT UNIQUE",
+    "ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (y, id)"])
 def test_statements_of_which_it_is_not_known_where_they_leave_rows(statement, flavour, tmp_path):
     log = log_of(tmp_path, statement, flavour=flavour)
     if (flavour, "DROP" in statement) == ("mysql", True):
