@@ -106,8 +106,8 @@ class BeginsEmpty:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FromBase:
     """Rows come from `files` of the snapshot at a path or URI: those with rows in the unit's range. The first and the
-    last one may have rows of other units, too. `in_order`: without a key and partitions, rows are in the order of
-    insertion. `misplaced`: some lie in partitions to which they do not belong."""
+    last one may have rows of other units, too. `in_order`: without a key, rows of each partition, or of the table, are
+    in the order of insertion. `misplaced`: some lie in partitions to which they do not belong."""
 
     uri: str
     files: tuple[FileEntry, ...]

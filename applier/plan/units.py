@@ -183,8 +183,8 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
                 search=search or (NotSearched() if key is None else KeyRange(key, low, high)), origin=origin,
                 needs=needs, target=target, type_conversions=allowed, same_columns=not chain[0].version.given,
                 idempotent=idempotent, witness=witness, time_zone=version.time_zone,
-                may_divide=not item.single_unit_reason, in_order=not version.unordered,
-                may_misplace=version.may_misplace,
+                may_divide=not item.single_unit_reason, may_misplace=version.may_misplace,
+                in_order=not (version.unordered or version.may_misplace),
                 may_merge=may_merge and target is not None and target.merges and isinstance(origin, FromBase)))
     return number + len(ranges)
 
@@ -194,7 +194,7 @@ def _begins(base: Snapshot | None, files: tuple[FileEntry, ...], item: PlannedVe
     if base is None or not files:
         return BeginsEmpty(is_new=not item.version.is_older_than_log)
     entry = base.table(*item.version.in_base) if item.version.in_base is not None else None
-    return FromBase(uri=absolute(base.root), files=files, in_order=entry is None or not entry.unordered,
+    return FromBase(uri=absolute(base.root), files=files, in_order=entry is None or entry.in_order,
                     misplaced=entry is not None and entry.misplaced)
 
 

@@ -135,7 +135,7 @@ class UnitLink(ABC):
             return Arrivals(in_order=in_order, only_inserted=only_inserted, counted=counted)
         match self.spec.origin:
             case FromBase(in_order=kept):
-                in_order = in_order and kept and partitioning is None
+                in_order = in_order and kept
             case Altered() as altered if (were := altered.conversion.old.partitioning) is not None:
                 keeps = altered.conversion.removed is not None  # those of a partition, or of all others
                 in_order = in_order and (keeps or were == partitioning)
