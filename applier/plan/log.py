@@ -130,7 +130,8 @@ def _begun(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str
                             server_version=before.server_version if before is not None else
                             span.outlines[0].format.server_version, folds_names=folds_names)
     if before is not None:
-        history.begin_as(before)
+        history.begin_as(before, {(table.database, table.name) for table in base.tables if table.misplaced}
+                         if base is not None else ())
     elif base is not None:
         _load_base(history, base, span.outlines[0])
     if schema_sql is not None:

@@ -1,7 +1,7 @@
 """The definition of every table at every position of the archive: the log's statements, applied to definitions."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Protocol
@@ -213,9 +213,10 @@ class SchemaHistory:
             self._tables.note_misplaced((definition.database, definition.name))
         self._fold_name((definition.database, definition.name))
 
-    def begin_as(self, before: "SchemaHistory") -> None:
+    def begin_as(self, before: "SchemaHistory", misplaced: Collection[TableName]) -> None:
         """Begin with the end of another history, whose log this one's continues: besides the tables of a snapshot, this
-        includes tables that are not wanted, and the state before the first log."""
+        includes tables that are not wanted, and the state before the first log. `misplaced` are the tables with rows in
+        partitions to which they do not belong."""
         self.objects.load(one for one in before.objects if one.end is None)
         self.load_column_ids(before.last_column_id)
         for name, charset in before.databases().items():
@@ -225,6 +226,8 @@ class SchemaHistory:
         for version in before.versions():
             if version.end is None:
                 self._tables.begin_as(version)
+                if (name := (version.definition.database, version.definition.name)) in misplaced:
+                    self._tables.note_misplaced(name)
                 self._fold_name((version.definition.database, version.definition.name))
 
     def _stored(self, table: TableName) -> TableName:

@@ -221,7 +221,7 @@ class TableVersions:
         """Add the last version that another history has of a table: a base has its rows, by that name."""
         definition = before.definition
         self.begin(definition, BEFORE_THE_LOG, before.created_by)
-        self._versions[-1] = replace(self._versions[-1], given=before.given, may_misplace=before.may_misplace)
+        self._versions[-1] = replace(self._versions[-1], given=before.given)
 
     def note_misplaced(self, table: TableName) -> None:
         """Note that rows of a table may lie in partitions to which they do not belong."""
