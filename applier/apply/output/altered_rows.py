@@ -15,6 +15,7 @@ from applier.columns.alter.rows import RowConverter
 from applier.columns.alter.scan_order import Arrivals, scan_order
 from applier.columns.table_key import TableKey, table_key
 from applier.errors import DUPLICATE_KEY, NotComputable, ReplayStopped
+from applier.mysql.values.zero_dates import to_python
 from applier.schema.definition import table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
 from keysearch.keybytes import KeyBytes
@@ -101,7 +102,7 @@ def _comparable(keys: np.ndarray | KeyBytes) -> pa.Array:
 def _there_twice(row: pa.Table, key: TableKey, conversion: RowConversion) -> ReplayStopped:
     """Return the error for a statement that gives two rows one key, which are distinct on the source, in both exec
     modes."""
-    values = ", ".join(str(row.column(name)[0].as_py()) for name in key.names)
+    values = ", ".join(str(to_python(row.column(name).combine_chunks())[0]) for name in key.names)
     return ReplayStopped("two rows have the same key after this statement", file=conversion.file,
                          position=conversion.position, gtid=conversion.gtid, table=conversion.new.full_name,
                          key=f"{key} = {values}", errno=DUPLICATE_KEY,
