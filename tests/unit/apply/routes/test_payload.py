@@ -26,6 +26,7 @@ from applier.apply.tables.logged_table import LoggedTable
 from applier.binlog.rows.changes import ChangeReader, ImageLayout, ImageLayouts, TableBinding
 from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 from applier.columns.table_key import table_key
+from keysearch.addresses import address_of
 from tests.support.examples import examples
 from tests.support.replica_model import ABSENT, DELETE, INSERT, UPDATE, Event, Table
 from tests.support.replica_model import m as row_model
@@ -137,7 +138,7 @@ def test_each_receiver_gets_its_own_rows_in_their_order():
                pa.array([number % 7 for number in range(n)], pa.uint8()), pa.array(decimals, pa.decimal128(20, 0))]
     data = np.frombuffer(b"".join(images), np.uint8)
     lengths = np.array([*map(len, images)])
-    addresses = data.ctypes.data + np.cumsum(lengths) - lengths
+    addresses = address_of(data) + np.cumsum(lengths) - lengths
     parts = [Rows([column.slice(start, 250) for column in columns], addresses[start:start + 250],
                   lengths[start:start + 250], data) for start in (0, 250)]
     found = {}
