@@ -114,7 +114,7 @@ class TableDefinition(TableParts):
         return f"CREATE TABLE {name} (\n  {body}\n) {' '.join(options)}"
 
     def in_databases(self, names: Mapping[str, str]) -> "TableDefinition":
-        """The same table where databases have other names, its own and those of tables that it refers to."""
+        """Return the same table with other names of databases, its own and those of tables that it refers to."""
         keys = tuple(replace(key, database=names.get(key.database, key.database)) for key in self.foreign_keys)
         return replace(self, database=names.get(self.database, self.database), foreign_keys=keys)
 

@@ -133,8 +133,8 @@ def groups_of(files: Mapping[int, LogFile], commits: Mapping[int, Mapping[int, P
 
 
 def commits_of(span: LogSpan) -> dict[int, dict[int, Position]]:
-    """Of XA transactions that were prepared and committed: by file and start of the group with their changes, the file
-    of the XA COMMIT and its offset."""
+    """Return where XA transactions of this log were committed: the file and the offset of the XA COMMIT, by file and
+    start of the group with their changes."""
     prepared: dict[str, Position] = {}
     found: dict[int, dict[int, Position]] = {}
     for number, outline in enumerate(span.outlines):

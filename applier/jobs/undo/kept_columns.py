@@ -11,9 +11,9 @@ from applier.jobs.undo.trace.traced_table import TracedTable
 
 
 def kept_columns(table: TracedTable, chains: Chains) -> tuple[np.ndarray, np.ndarray]:
-    """Of n chains, bool[n] and bool[n, columns]: which rows can be undone except for columns that others changed, and
-    these columns. Rows cannot that were made or deleted by the transactions or since, and those that others gave
-    another key, also of another table."""
+    """Return, for n chains, which rows can be undone except for columns that others changed (bool[n]), and these
+    columns (bool[n, columns]). Rows that were inserted or deleted by the transactions or later are not among them, nor
+    rows that others gave another key, also in another table."""
     steps, n = chains.steps, len(chains)
     known = chains.of_step >= 0
     by_others = np.flatnonzero(known & ~steps.chosen)

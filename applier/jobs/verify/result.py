@@ -125,5 +125,5 @@ class ServerComparison:
                                            for table in self.different})
 
     def with_tables(self, different: tuple[DifferentTable, ...]) -> ServerComparison:
-        """The same with more known of the tables."""
+        """Return the comparison with more details of the tables."""
         return replace(self, different=different)

@@ -167,7 +167,7 @@ class Cursor:
         return self.next().text
 
     def table_name(self) -> tuple[str, str]:
-        """(database, table); without a written database, the session's."""
+        """Return (database, table); without a written database, the session's."""
         database, name = self.qualified_name()
         database = self.context.default_database if database is None else database
         if database is None:

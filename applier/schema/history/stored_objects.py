@@ -90,7 +90,7 @@ class StoredObjects:
             self._end(key, end)
 
     def _move(self, old: TableName, new: TableName) -> None:
-        """The triggers of a table that gets another name stay with it."""
+        """Move the triggers of a renamed table, which stay with it."""
         for key, number in [*self._live.items()]:
             one = self._all[number]
             if one.object.table == old:

@@ -267,7 +267,7 @@ def _has_files(archive: str) -> bool:
 
 class _NoCopying:
     def check(self) -> None:
-        """Copying has not ended."""
+        """Do nothing: there is no copying that could have failed."""
 
 
 def _copying(options: FollowOptions, progress: Progress) -> AbstractContextManager[_Copying | _NoCopying]:
