@@ -35,7 +35,7 @@ class Step(enum.Enum):
 
 @dataclass(frozen=True)
 class TypeConversions:
-    """The allowed conversions. `unsigned`: converted integers are read as unsigned, whatever they are."""
+    """The allowed conversions. `unsigned`: converted integers are read as unsigned, whatever their type."""
 
     non_lossy: bool = False
     lossy: bool = False

@@ -22,8 +22,8 @@ SEQUENCE = "SEQUENCE"
 
 @dataclass(frozen=True)
 class TableDefinition(TableParts):
-    """A table: columns in their order (which is the order of the row images), and keys in the server's. Raises
-    SchemaError where a part is nothing that a server has."""
+    """A table: columns in their order (which is the order of the row images), and keys in the server's order. Raises
+    SchemaError for a part that no server allows."""
 
     def __post_init__(self) -> None:
         check_definition(self)

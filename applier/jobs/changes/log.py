@@ -21,7 +21,7 @@ from applier.schema.table_parts import Column
 @dataclass(frozen=True)
 class LogFile:
     """The part [start, end) of a file, between event groups; its number among the files of the span, from 0; and
-    whether it has statements behind rows."""
+    whether the log has the statements behind its rows."""
 
     uri: str
     name: str
@@ -87,8 +87,8 @@ class FeedLog:
 
 
 class ReadLog:
-    """The log while it is read from its beginning on: statements that are to come, and the groups of the file at hand.
-    """
+    """The state of reading the log from its beginning: the statements that follow, and the groups of the current
+    file."""
 
     def __init__(self, log: FeedLog) -> None:
         self._log, self._statements = log, list(log.statements)

@@ -33,7 +33,7 @@ class Batches:
 
 @dataclass(frozen=True)
 class StoredAs:
-    """How batches of this schema have BIGINT UNSIGNED: `choice` is as people ask for it."""
+    """The storage of BIGINT UNSIGNED in batches of this schema: `choice` is the user's."""
 
     schema: pa.Schema
     bigints: UnsignedBigints

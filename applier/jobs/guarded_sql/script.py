@@ -61,7 +61,8 @@ DEALLOCATE PREPARE next_change;
 
 @dataclass(frozen=True)
 class Guard:
-    """A condition that must hold before anything is changed, for people, and SQL that is true if it does not."""
+    """A condition that must hold before anything is changed: its text for people, and SQL that is true if it does not
+    hold."""
 
     why: str
     wrong: str

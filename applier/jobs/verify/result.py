@@ -65,8 +65,8 @@ class DifferentRow:
 
 @dataclass(frozen=True)
 class DifferentTable:
-    """A table that is not the same. `answered` is False if the server did not report it. `rows` are the first differing
-    rows, if they were requested."""
+    """A table that differs. `answered` is False if the server did not report it. `rows` are the first differing rows,
+    if they were requested."""
 
     table: ComparedTable
     ranges: tuple[DifferentRange, ...]
@@ -86,8 +86,8 @@ class DifferentTable:
 
 @dataclass(frozen=True)
 class ServerComparison:
-    """How a snapshot and a server compare: `tables` and `rows` of the snapshot were compared. `position` is where the
-    snapshot stood that was compared, `server_position` the GTID set of the server, None where it is unknown."""
+    """The result of comparing a snapshot with a server: `tables` and `rows` of the snapshot were compared. `position`
+    is that of the compared snapshot, `server_position` the GTID set of the server, None if it is unknown."""
 
     tables: int
     rows: int

@@ -34,8 +34,8 @@ _BEGIN = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
 
 @dataclass(frozen=True)
 class ServerPosition:
-    """Where a server stands: its GTID set, "" without GTIDs, and its own log's file and offset, "" and 0 without a log.
-    """
+    """The position of a server: its GTID set, "" without GTIDs, and the file and offset in its own log, "" and 0
+    without a log."""
 
     gtid_set: str
     file: str

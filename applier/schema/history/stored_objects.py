@@ -23,7 +23,7 @@ from applier.schema.table_filter import TableFilter
 
 
 class StoredObjects:
-    """All of them, in the order in which they were made."""
+    """All views, triggers, routines, packages and events, in the order of their creation."""
 
     def __init__(self) -> None:
         self._all: list[StoredObject] = []
