@@ -33,6 +33,7 @@ from applier.sql.functions import (
     geometry,
     intervals,
     letter_cases,
+    powers,
     searches,
     text_forms,
     texts,
@@ -66,7 +67,7 @@ Columns: TypeAlias = Callable[[str], Typed]
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | flow_control.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS
               | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS
               | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | forms.FUNCTIONS | letter_cases.FUNCTIONS
-              | loose_documents.FUNCTIONS)
+              | powers.FUNCTIONS | loose_documents.FUNCTIONS)
 _OF_STRINGS = frozenset({
     "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
     "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",
