@@ -169,7 +169,7 @@ def _with(now: pa.RecordBatch, before: pa.RecordBatch, which: np.ndarray) -> pa.
 
 
 def _with_given(rows: RowsToUndo, chains: np.ndarray, before: pa.RecordBatch) -> pa.RecordBatch:
-    if not rows.given:
+    if not rows.given and not rows.by_others:
         return before
     return pa.RecordBatch.from_arrays(rows.with_given(chains, before.schema.names, before.columns),
                                       schema=before.schema)

@@ -19,6 +19,7 @@ from applier.jobs.verify.result import DifferentRow, DifferentTable, LastChange
 from applier.jobs.verify.sums import TableSums, hashes_of
 from applier.mysql.types import arrow_type
 from applier.mysql.values.byte_columns import hexadecimal
+from applier.mysql.values.zero_dates import to_python
 from applier.option_texts import KeyValue
 from applier.schema.table_parts import Column
 from applier.snapshot.reader import read_batches
@@ -112,6 +113,8 @@ def _change(found: dict[str, object]) -> LastChange:
 def _key(table: ComparedTable, row: DifferentRow) -> tuple[KeyValue, ...]:
     columns = [table.columns[number] for number in table.key]
     if row.here is not None:
-        return tuple(row.here.column(number)[0].as_py() for number in table.key)
-    return tuple(values_of(column, pa.array([bytes.fromhex(part)], pa.binary()))[0].as_py()
-                 for column, part in zip(columns, row.key.split("."), strict=True))
+        values = [row.here.column(number) for number in table.key]
+    else:
+        values = [values_of(column, pa.array([bytes.fromhex(part)], pa.binary()))
+                  for column, part in zip(columns, row.key.split("."), strict=True)]
+    return tuple(to_python(value)[0] for value in values)
