@@ -84,7 +84,7 @@ def _hashes(table_map: ColumnsInLog, definition: TableDefinition) -> int:
 
 def _refusal(column_type: ColumnType, wire_type: int, metadata: int, unsigned: bool | None,
              allowed: TypeConversions, flavour: str) -> str | None:
-    """None if a column may be used; else the hint."""
+    """Return why a column cannot be used, as a hint; None if it can."""
     if column_type.base == "vector" and wire_type != WireType.VECTOR and flavour == "mysql":
         return _GIVE_DEFINITION  # it is MariaDB that logs a VECTOR as VARBINARY
     if is_compatible(column_type, wire_type, metadata):
@@ -102,7 +102,8 @@ def _refusal(column_type: ColumnType, wire_type: int, metadata: int, unsigned: b
 
 
 def _same_bytes(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
-    """Fractional digits are logged in pairs: a DATETIME(1) looks like a DATETIME(2)."""
+    """Return whether the log's fractional digits take as many bytes as the table's: digits are logged in pairs, so a
+    DATETIME(1) looks like a DATETIME(2)."""
     return (wire_type in NEW_TEMPORAL and column_type.base == NEW_TEMPORAL[wire_type] and metadata > 0
             and (metadata + 1) // 2 == (column_type.fsp + 1) // 2)
 

@@ -164,7 +164,8 @@ def _of_keys(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
 
 
 def same_key(old: Key, before: TableDefinition, new: Key, after: TableDefinition) -> bool:
-    """MariaDB shows no direction in a hashed key, and a prefix of its own of a long text in a key without one."""
+    """Return whether two keys are the same. MariaDB shows no direction in a hashed key, and its own prefix of a long
+    text in a key without one."""
     sides = [[(part.column and folded(part.column), part.descending and not is_hashed(side, key),
                part.expression and normal_form(part.expression)) for part in key.parts]
              for key, side in ((old, before), (new, after))]
@@ -212,7 +213,8 @@ def _of_foreign_keys(before: TableDefinition, after: TableDefinition) -> Iterato
 
 
 def same_foreign_key(old: ForeignKey, before: TableDefinition, new: ForeignKey, after: TableDefinition) -> bool:
-    """Without `referenced`, a key refers to the other table's primary key, which is unknown here."""
+    """Return whether two foreign keys are the same. One without `referenced` refers to the other table's primary key,
+    which is unknown here."""
     if old.referenced and new.referenced and _folded(old.referenced) != _folded(new.referenced):
         return False
     return all((_folded(key.columns), key.database, key.table, key.on_delete, key.on_update, _given_name(key, own)) == (
@@ -290,7 +292,7 @@ def same_partitioning(old: Partitioning, before: TableDefinition, new: Partition
 
 
 def _divided(by: Partitioning, definition: TableDefinition) -> object:
-    """By what rows are divided; KEY () is by the primary key."""
+    """Return the columns or the expression by which rows are divided; KEY () is by the primary key."""
     primary = definition.primary_key
     columns = by.columns or tuple(part.column or "" for part in (primary.parts if primary else ()))
     names = [[*map(folded, by.subpartitions_of(partition))] for partition in by.partitions]

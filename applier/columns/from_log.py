@@ -152,7 +152,7 @@ def _primary_key(table_map: TableMap, names: list[str]) -> Iterator[Key]:
 
 
 def _bit(bits: bytes, number: int) -> int:
-    """Bits run from each byte's highest to its lowest."""
+    """Return a bit of a bitmap whose bytes begin with their highest bit."""
     return bits[number >> 3] >> (7 - number % 8) & 1
 
 

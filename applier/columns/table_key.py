@@ -70,7 +70,8 @@ class KeyOf(ABC, Generic[Encoded, Value]):
 
 @dataclasses.dataclass(frozen=True)
 class IntKey(KeyOf[np.ndarray, int]):
-    """One integer column, `unsigned` or not; its values are kept less by `bias` (2**63 for BIGINT UNSIGNED)."""
+    """A key of one integer column, `unsigned` or not; its values are stored minus `bias` (2**63 for BIGINT
+    UNSIGNED)."""
 
     unsigned: bool = False
     bias: int = 0
@@ -91,7 +92,8 @@ class IntKey(KeyOf[np.ndarray, int]):
 
 @dataclasses.dataclass(frozen=True)
 class BytesKey(KeyOf[KeyBytes, bytes]):
-    """Any columns, by `rules` (keysearch.keyrules), none where all count as a whole and byte for byte."""
+    """A key of any columns, encoded by `rules` (keysearch.keyrules); none if all columns count as a whole and byte for
+    byte."""
 
     rules: tuple[str, ...] = ()
     form: ClassVar[Literal["int", "bytes"]] = "bytes"

@@ -35,7 +35,7 @@ class Step(enum.Enum):
 
 @dataclass(frozen=True)
 class TypeConversions:
-    """The allowed conversions. `unsigned`: converted integers are read as unsigned, whatever they are."""
+    """The allowed conversions. `unsigned`: converted integers are read as unsigned, whatever their type."""
 
     non_lossy: bool = False
     lossy: bool = False
@@ -43,7 +43,8 @@ class TypeConversions:
 
     @classmethod
     def of(cls, names: frozenset[str]) -> TypeConversions:
-        """From the names of the server's option, in lower case; all_signed is the default, and wins."""
+        """Return the conversions by the names of the server's option, in lower case; all_signed is the default, and
+        wins."""
         unsigned = "all_unsigned" in names and "all_signed" not in names
         return cls("all_non_lossy" in names, "all_lossy" in names, unsigned)
 
@@ -94,7 +95,8 @@ def _number_step(wire_type: int, metadata: int, column_type: ColumnType) -> Step
 
 
 def _temporal_step(wire_type: int, metadata: int, column_type: ColumnType) -> Step | None:
-    """Only MariaDB converts datetimes; it takes a log without fractional digits for one that does not tell them."""
+    """Return how datetimes are converted, which only MariaDB does; it treats a log without fractional digits as one
+    that does not record them."""
     base = column_type.base
     if wire_type in NEW_TEMPORAL and base == NEW_TEMPORAL[wire_type] and metadata:
         return _order(metadata, column_type.fsp)

@@ -157,7 +157,8 @@ def decimal_texts(raw: pa.Array, precision: int, scale: int) -> pa.Array:
 
 
 def _floating(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    """DOUBLE(M,D) stores the double nearest to D decimals; a SELECT shows those D decimals."""
+    """Decode a FLOAT or DOUBLE. DOUBLE(M,D) stores the double nearest to D decimals, and a SELECT shows those D
+    decimals."""
     if kind.base == "float" or kind.scale is None or kind.scale > EXACT_POWERS_OF_TEN:
         return raw
     numbers, power = raw.to_numpy(zero_copy_only=False), 10.0**kind.scale
@@ -176,7 +177,8 @@ def _labels(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> p
 
 
 def _enum(raw: pa.Array, kind: ColumnType) -> pa.Array:
-    """Number 0 is the empty string of an invalid value; a number without a label shows as empty, too."""
+    """Decode an ENUM. Number 0 is the empty string of an invalid value; a number without a label shows as empty,
+    too."""
     known = pc.less_equal(raw, pa.scalar(len(kind.members), raw.type))
     return pa.array(["", *kind.members], pa.string()).take(pc.if_else(known, raw, pa.scalar(0, raw.type)))
 
@@ -210,7 +212,7 @@ def _padded(raw: pa.Array, kind: ColumnType) -> pa.Array:
 
 
 def _json(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    """MySQL's binary documents; MariaDB's JSON is text."""
+    """Decode MySQL's binary documents; MariaDB's JSON is text."""
     return to_text(raw) if wire_type == WireType.JSON else _text(raw, kind, wire_type, metadata)
 
 

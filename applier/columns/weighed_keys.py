@@ -11,7 +11,7 @@ from applier.columns.table_key import Value
 
 
 class WeighedKeys(Generic[Value]):
-    """Keys, ascending, given with a weight each: how many bytes of changes it stands for."""
+    """Keys in ascending order, each with a weight: the number of bytes of changes that it represents."""
 
     def __init__(self, weighed: Iterable[tuple[Value, float]]):
         ascending: list[tuple[Any, float]] = sorted(weighed)

@@ -40,7 +40,8 @@ _DEFAULTS = frozenset({"null", "string", "local", "number", "bytes", "now", "exp
 
 
 def is_word(text: Any) -> bool:
-    """True for a word of ASCII letters, digits and "_", as names of engines, character sets and collations are."""
+    """Return whether a text is a word of ASCII letters, digits and "_", as names of engines, character sets and
+    collations are."""
     return isinstance(text, str) and _WORD.fullmatch(text) is not None
 
 

@@ -46,7 +46,7 @@ class CheckWords:
 
 
 def is_text(expression: str) -> bool:
-    """False where a literal has undecodable bytes: SQL cannot write such a constraint, and it is left out."""
+    """Return False if a literal has undecodable bytes: SQL cannot write such a constraint, and it is left out."""
     return expression.encode(errors="replace") == expression.encode(errors="surrogatepass")
 
 
@@ -62,7 +62,7 @@ def is_json(check: str | None, column: str) -> bool:
 
 
 def keeps_checks(flavour: str, server_version: str) -> bool:
-    """False for a server that reads constraints and forgets them: MySQL before 8.0.16, MariaDB before 10.2."""
+    """Return False for a server that parses constraints and ignores them: MySQL before 8.0.16, MariaDB before 10.2."""
     found = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", server_version.removeprefix("5.5.5-"))
     version = tuple(int(number or 0) for number in found.groups()) if found is not None else None
     return version is None or version >= ((10, 2, 1) if flavour == "mariadb" else (8, 0, 16))

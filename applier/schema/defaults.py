@@ -41,7 +41,7 @@ def _bytes(column_type: ColumnType, flavour: str) -> bytes:
 
 
 def _vector(column_type: ColumnType, flavour: str) -> list[float]:
-    """MariaDB's has all its numbers."""
+    """Return the default of a VECTOR; MariaDB's has all its numbers."""
     return [0.0] * (column_type.length or 0) if flavour == "mariadb" else []
 
 

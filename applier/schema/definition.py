@@ -22,8 +22,8 @@ SEQUENCE = "SEQUENCE"
 
 @dataclass(frozen=True)
 class TableDefinition(TableParts):
-    """A table: columns in their order (which is the order of the row images), and keys in the server's. Raises
-    SchemaError where a part is nothing that a server has."""
+    """A table: columns in their order (which is the order of the row images), and keys in the server's order. Raises
+    SchemaError for a part that no server allows."""
 
     def __post_init__(self) -> None:
         check_definition(self)
@@ -114,7 +114,7 @@ class TableDefinition(TableParts):
         return f"CREATE TABLE {name} (\n  {body}\n) {' '.join(options)}"
 
     def in_databases(self, names: Mapping[str, str]) -> "TableDefinition":
-        """The same table where databases have other names, its own and those of tables that it refers to."""
+        """Return the same table with other names of databases, its own and those of tables that it refers to."""
         keys = tuple(replace(key, database=names.get(key.database, key.database)) for key in self.foreign_keys)
         return replace(self, database=names.get(self.database, self.database), foreign_keys=keys)
 

@@ -27,7 +27,7 @@ def key_infos(definition: TableDefinition) -> list[KeyInfo]:
 
 
 def sorts_descending(flavour: str, server_version: str) -> bool:
-    """False for a server that reads DESC in a key and forgets it: MySQL before 8.0, MariaDB before 10.8."""
+    """Return False for a server that parses DESC in a key and ignores it: MySQL before 8.0, MariaDB before 10.8."""
     return not server_version or is_since(server_version, (10, 8) if flavour == "mariadb" else (8, 0))
 
 

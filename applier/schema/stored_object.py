@@ -11,8 +11,8 @@ from applier.sql.tokens import tokenize
 
 @dataclass(frozen=True, slots=True)
 class NamedObject:
-    """A view, trigger, routine, package or event, by its kind and name; of a trigger that is made, its table, and when
-    it acts, as BEFORE UPDATE."""
+    """A view, trigger, routine, package or event, by its kind and name; for a CREATE TRIGGER also its table, and when
+    it runs, such as BEFORE UPDATE."""
 
     kind: str
     database: str

@@ -129,7 +129,7 @@ def _constant(sql: str) -> int:
 
 
 def _range(work: _Rows) -> np.ndarray:
-    """NULL is below every bound."""
+    """Return the partition of each row by RANGE. NULL is below every bound."""
     bounds = work.bounds()
     values, nulls = work.numbers()
     numbers = np.searchsorted(bounds, values, side="right")
@@ -258,7 +258,7 @@ def _linear(values: np.ndarray, n: int) -> np.ndarray:
 
 
 def _key(work: _Rows) -> np.ndarray:
-    """KEY hashes its columns in the table's order of columns."""
+    """Return the partition of each row by KEY, which hashes its columns in the table's order of columns."""
     unnamed = clustered_key(work.definition)
     names = work.partitioning.columns or tuple(
         part.column for part in (unnamed.parts if unnamed else ()) if part.column is not None)
@@ -273,8 +273,9 @@ def _key(work: _Rows) -> np.ndarray:
 
 
 def _system_time(work: _Rows) -> np.ndarray:
-    """Current rows are in the last partition; a past row is in the partition of its end's second; the first and the
-    last of these partitions also have everything before and after."""
+    """Return the partition of each row by SYSTEM_TIME. Current rows are in the last partition, a past row in the
+    partition of its end's second; the first and the last of the other partitions also have everything before and
+    after."""
     versioning, n_past = work.definition.versioning, work.n_partitions - 1
     if versioning is None:
         raise NotComputable("SYSTEM_TIME in a table that is not versioned")

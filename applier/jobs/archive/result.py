@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Archived:
-    """What one run copied: `files` that it wrote to, `complete` ones among them, which the source will not change any
-    more, `events` and `bytes`. The archive now goes up to `file`:`offset`, the end of an event; "" and 0 if the source
-    had nothing."""
+    """The result of one run: the `files` that it wrote to, the `complete` ones among them, which the source will no
+    longer change, and the numbers of `events` and `bytes`. The archive now ends at `file`:`offset`, the end of an
+    event; "" and 0 if the source had no events."""
 
     output: str
     files: int

@@ -72,7 +72,7 @@ class DebeziumLines(JsonLines):
                                    hint="--complete builds whole rows from a base")
 
     def _moved(self, batch: pa.RecordBatch, lines: np.ndarray) -> np.ndarray:
-        """Of lines: whether they are updates of the key, bool[n]."""
+        """Return which lines are updates of the key: bool[n]."""
         updates = np.flatnonzero(lines["operation"] == _UPDATE)
         moved = np.zeros(len(lines), np.bool_)
         befores, afters = pa.array(lines["before"][updates]), pa.array(lines["after"][updates])

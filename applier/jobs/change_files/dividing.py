@@ -27,7 +27,7 @@ def divided(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 
 def _size(batch: pa.RecordBatch) -> int:
-    """Its bytes, with the texts of dictionaries as often as rows have them."""
+    """Return the number of bytes, with a dictionary's texts counted as often as rows have them."""
     return sum(_size_of_texts(values) if pa.types.is_dictionary(values.type) else int(values.nbytes)
                for values in batch.columns)
 

@@ -106,14 +106,14 @@ class _Counted:
             *known, log.flavour, f"applier {__version__}")
 
     def lines(self) -> Iterator[Lines]:
-        """As lines of JSON."""
+        """Return the changes as lines of JSON."""
         for batch in self.feed.batches():
             for lines in self._lines.lines(batch):
                 self.rows += len(lines.ends)
                 yield lines
 
     def write(self, sink: Any) -> None:
-        """All of it, as a file in a stream."""
+        """Write all changes, as a file, to a stream."""
         if self._format in _AS_LINES:
             for lines in self.lines():
                 sink.write(lines.text.data)

@@ -166,8 +166,8 @@ def _types(batch: pa.RecordBatch) -> np.ndarray:
 
 
 def _missing(present: pa.Array, names: list[str]) -> tuple[np.ndarray | None, np.ndarray]:
-    """Of images: which pattern (int[rows]) each has, and which columns a pattern does not have (bool[patterns,
-    columns]); None where all images have all columns."""
+    """Return, for n images, the number of each image's pattern (int[n]) and the columns that each pattern does not have
+    (bool[patterns, columns]); None instead of the numbers if all images have all columns."""
     if present.null_count == len(present):
         return None, np.empty((0, 0), np.bool_)
     joined = pc.binary_join(present, _NO_PLACE).dictionary_encode()

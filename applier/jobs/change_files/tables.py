@@ -104,8 +104,8 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _for_parquet(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """As a snapshot's files have it: TIME is a number of microseconds. Of statements a dictionary is written, with each
-    text once."""
+    """Convert a batch to the types of a snapshot's files: TIME is a number of microseconds. A dictionary of statements
+    is written with each text once."""
     made = [values.cast(pa.int64()) if values.type == _TIME else
             values.cast(pa.string()) if pa.types.is_dictionary(values.type) and name != STATEMENT.name else values
             for name, values in zip(batch.schema.names, batch.columns, strict=True)]

@@ -52,7 +52,7 @@ def datetime_texts(values: pa.Array, unit: str) -> pa.Array:
 
 
 def _datetimes(values: pa.Array, kind: ColumnType) -> pa.Array:
-    """With no, three or six digits behind the second, as the type has."""
+    """Convert datetimes to texts with no, three or six fractional digits, by the type."""
     try:
         return datetime_texts(values, _UNITS[kind.fsp])
     except pa.ArrowInvalid:  # from before an ALTER that gave the column fewer digits
@@ -98,7 +98,8 @@ def _days(values: pa.Array, kind: ColumnType) -> pa.Array:
 
 
 def _counted(values: pa.Array, kind: ColumnType) -> pa.Array:
-    """DATETIME as the milliseconds or microseconds that its digits need; TIMESTAMP as text in ISO's form."""
+    """Convert a DATETIME to the milliseconds or microseconds that its digits need, a TIMESTAMP to text in ISO's
+    form."""
     if values.type.tz is not None:
         return pc.replace_substring(_datetimes(values, kind), " ", "T")
     counts = values.cast(pa.int64())

@@ -64,8 +64,8 @@ class ChangeFeed:
         return self.order.batches(batches)
 
     def with_statements(self) -> ChangeFeed:
-        """The same changes, with a last column `_statement`: the logged statement behind each, null if there is none.
-        Raises UsageError if the table has such a column."""
+        """Return the same changes with a last column `_statement`: the logged statement behind each, null if there is
+        none. Raises UsageError if the table has such a column."""
         if STATEMENT.name in self.schema.names:
             raise UsageError(f"column {STATEMENT.name} has the name of one of the feed's own columns",
                              hint="ask for its other columns")

@@ -189,8 +189,8 @@ class ChangeLog:
         return log
 
     def known_by_server(self, define: Callable[[LogSpan], str], at_end: RowsAtTheEnd) -> ChangeLog:
-        """The same log, whose tables of before it are defined by the CREATE statements that `define` gives for it, and
-        whose rows are known from a server that stands where it ends."""
+        """Return the same log, with definitions of older tables from the CREATE statements that `define` returns for
+        it, and with rows from a server whose state is the end of the log."""
         log = copy(self)
         log._definitions, log._at_end = replace(self._definitions, sql=define(self._span)), at_end
         return log

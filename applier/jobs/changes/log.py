@@ -21,7 +21,7 @@ from applier.schema.table_parts import Column
 @dataclass(frozen=True)
 class LogFile:
     """The part [start, end) of a file, between event groups; its number among the files of the span, from 0; and
-    whether it has statements behind rows."""
+    whether the log has the statements behind its rows."""
 
     uri: str
     name: str
@@ -87,8 +87,8 @@ class FeedLog:
 
 
 class ReadLog:
-    """The log while it is read from its beginning on: statements that are to come, and the groups of the file at hand.
-    """
+    """The state of reading the log from its beginning: the statements that follow, and the groups of the current
+    file."""
 
     def __init__(self, log: FeedLog) -> None:
         self._log, self._statements = log, list(log.statements)
@@ -133,8 +133,8 @@ def groups_of(files: Mapping[int, LogFile], commits: Mapping[int, Mapping[int, P
 
 
 def commits_of(span: LogSpan) -> dict[int, dict[int, Position]]:
-    """Of XA transactions that were prepared and committed: by file and start of the group with their changes, the file
-    of the XA COMMIT and its offset."""
+    """Return where XA transactions of this log were committed: the file and the offset of the XA COMMIT, by file and
+    start of the group with their changes."""
     prepared: dict[str, Position] = {}
     found: dict[int, dict[int, Position]] = {}
     for number, outline in enumerate(span.outlines):

@@ -10,8 +10,8 @@ from applier.jobs.changes.log import LogFile
 
 
 class LogFiles:
-    """Parts of files by the names of these. A file has several where a transaction that was prepared in it comes before
-    the log's beginning."""
+    """Parts of files by their names. A file has several if a transaction that was prepared in it precedes the log's
+    beginning."""
 
     def __init__(self, files: Iterable[LogFile]) -> None:
         self._parts: dict[str, list[LogFile]] = {}

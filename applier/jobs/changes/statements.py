@@ -18,8 +18,9 @@ from applier.schema.history.table_versions import Position, TableVersion
 
 @dataclass(frozen=True)
 class Statement:
-    """Where a statement ends, whether it is a TRUNCATE or an ALTER to the feed, and the version that it made;
-    how many others of the table end there and come before it, as where RENAME TABLE gives its name to another one."""
+    """A statement that concerns the table: where it ends, whether the feed has it as TRUNCATE or ALTER, the version
+    that it made, and how many other statements on the table end there before it, as with a RENAME TABLE that gives the
+    table's name to another one."""
 
     end: Position
     kind: int

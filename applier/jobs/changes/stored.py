@@ -17,7 +17,7 @@ class Part(Protocol):
     """A source of batches; picklable."""
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Its rows, in order."""
+        """Yield the rows, in order."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Batches:
     once: Iterator[pa.RecordBatch]
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """These."""
+        """Return the batches."""
         return self.once
 
 
 @dataclass(frozen=True)
 class StoredAs:
-    """How batches of this schema have BIGINT UNSIGNED: `choice` is as people ask for it."""
+    """The storage of BIGINT UNSIGNED in batches of this schema: `choice` is the user's."""
 
     schema: pa.Schema
     bigints: UnsignedBigints
@@ -42,13 +42,13 @@ class StoredAs:
     @classmethod
     def of(cls, table: str, columns: Mapping[str, Column], key: Sequence[str], schema: pa.Schema,
            choice: str) -> StoredAs:
-        """For rows of a table ("db.table") with these columns, whose batches have a schema."""
+        """Return the storage of rows of a table ("db.table") with these columns, whose batches have a schema."""
         bigints = UnsignedBigints(table, tuple(name for name, column in columns.items()
                                                if is_unsigned_bigint(column.type)), tuple(key))
         return cls(bigints.stored_schema(schema, choice), bigints, choice)
 
     def part(self, source: Part) -> Part:
-        """The same rows, stored so."""
+        """Return a part whose rows are stored in this way."""
         return source if self.choice == AS_DECIMAL else _StoredPart(self, source)
 
 

@@ -34,7 +34,7 @@ class SharedColumn:
     type: pa.DataType
 
     def of(self, side: int, rows: pa.RecordBatch) -> pa.Array:
-        """Its values in rows of one side."""
+        """Return the column's values in rows of one side."""
         column = self.sides[side]
         if column is None:
             return pa.nulls(rows.num_rows, self.type)

@@ -136,7 +136,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """The result of a task: how much, and where the rows are."""
+    """The result of a task: the numbers of differences, and the file with the rows."""
 
     added: int
     removed: int

@@ -74,7 +74,7 @@ class TableDiff:
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """For Arrow's PyCapsule interface."""
+        """Return the rows for Arrow's PyCapsule interface."""
         return exported(self.schema, iter(self), requested_schema)
 
     def to_arrow(self) -> pa.Table:

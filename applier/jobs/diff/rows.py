@@ -35,7 +35,7 @@ def read_rows(files: Sequence[Path], kept: object) -> Iterator[pa.RecordBatch]:
 
 @dataclass(frozen=True)
 class Found:
-    """Differences, and how many there are of each kind."""
+    """Differences, and the number of each kind."""
 
     batch: pa.RecordBatch
     added: int

@@ -41,7 +41,7 @@ _NAMED = 5
 
 
 def look_at_images(findings: Findings, used: list[UsedTable]) -> None:
-    """Which columns row images have."""
+    """Report which columns row images have."""
     if not used:
         findings.note("images", "the log changes no rows of tables that are known here")
         return

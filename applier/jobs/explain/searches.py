@@ -71,7 +71,8 @@ def _of_table(definition: TableDefinition) -> tuple[str, ...]:
 
 
 def duplicate_warnings(definition: TableDefinition) -> tuple[str, ...]:
-    """For each unique key whose duplicates a replay does not find as the server does: why not, for people."""
+    """Return, for people, a text for each unique key whose duplicates a replay does not find as the server does, with
+    the reason."""
     warnings = []
     for key in definition.keys:
         if key.kind not in ("primary", "unique"):

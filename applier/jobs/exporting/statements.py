@@ -151,7 +151,7 @@ def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
 
 
 def _in_its_database(definition: TableDefinition) -> str:
-    """USE, where a default may name a sequence of the table's database."""
+    """Return a USE if a default may name a sequence of the table's database."""
     return f"USE {quote_name(definition.database)};\n" if any(named_sequences(definition)) else ""
 
 

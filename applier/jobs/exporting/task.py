@@ -37,8 +37,8 @@ class ExportTask:
 
 @dataclass(frozen=True)
 class Exported:
-    """The file that a task wrote, the path at which it is until the driver moves it to its own, and, of a TSV file, the
-    statements that load it."""
+    """The file that a task wrote, the path where it is until the driver moves it to its final one, and, for a TSV file,
+    the statements that load it."""
 
     target: str
     written_at: str

@@ -163,8 +163,8 @@ class Repair:
         write_log(changes, guards, flavour, path, checks_off=checks_off, probes=probes)
 
     def _no_other_children(self, definitions: list[TableDefinition], *, checks_off: bool) -> Iterator[Guard]:
-        """No table that is not repaired refers to rows that go or change, if that is not checked, or if it would change
-        with them."""
+        """Yield guards that no unrepaired table refers to rows that are deleted or changed, if the server would not
+        check that, or would change the referring rows, too."""
         parents = [change.name for change in self._changes if change.deleted or change.updated]
         parents += [(table.database, table.name) for table in self._dropped]
         left = {(table.database, table.name) for table in self._left if not _fits(table)}

@@ -61,7 +61,8 @@ DEALLOCATE PREPARE next_change;
 
 @dataclass(frozen=True)
 class Guard:
-    """A condition that must hold before anything is changed, for people, and SQL that is true if it does not."""
+    """A condition that must hold before anything is changed: its text for people, and SQL that is true if it does not
+    hold."""
 
     why: str
     wrong: str
@@ -161,8 +162,8 @@ def events_of(inserted: int, updated: int, deleted: int) -> tuple[str, ...]:
 
 def no_other_children(parents: Sequence[Name], definitions: Iterable[TableDefinition], left: Collection[Name] = (), *,
                       checks_off: bool) -> Iterator[Guard]:
-    """No table that these definitions, without those that are left, do not know refers to rows of the parents, if that
-    is not checked, or if it would change with them."""
+    """Yield guards that no table outside of these definitions, except those that are left, refers to rows of the
+    parents, if the server would not check that, or would change the referring rows, too."""
     children = {(child.database, child.name) for child in definitions for key in child.foreign_keys
                 if (key.database, key.table) in parents} - {*left}
     rules = "('CASCADE', 'SET NULL', 'SET DEFAULT')"

@@ -71,13 +71,14 @@ class SetStatements(TableStatements):
                                                        for kind in (PREIMAGE, POSTIMAGE)])
 
     def deletes(self) -> Iterator[bytes]:
-        """Of rows that are gone, and of those that are inserted again."""
+        """Yield statements that delete the rows that are only before, and those that are inserted again."""
         if rows := self._rows[DELETE]:
             joined = self._joined(DELETE)
             yield self._changed_rows(DELETE, rows, f"DELETE {self._name} FROM {joined}", joined)
 
     def inserts(self) -> Iterator[bytes]:
-        """Of rows that are new, and of those that were deleted for it."""
+        """Yield statements that insert the rows that are only after, and those that were deleted to be inserted
+        again."""
         if rows := self._rows[INSERT]:
             names = ", ".join(quote_name(column.name) for column in self._columns)
             values = ", ".join(quote_name(_named(_NEW, at)) for at in range(len(self._columns)))
@@ -85,7 +86,7 @@ class SetStatements(TableStatements):
                                                    f"FROM {self._temporary(INSERT)}")
 
     def updates(self) -> Iterator[bytes]:
-        """Of rows that have other values, those with the same columns together."""
+        """Yield statements that update rows with other values, those with the same changed columns together."""
         for pattern, number in self._patterns.items():
             changed = np.flatnonzero(np.frombuffer(pattern, np.bool_)).tolist()
             values = ", ".join(f"{self._column(self._columns[at])} = c.{quote_name(_named(_NEW, at))}"
@@ -174,7 +175,7 @@ def _type(column: Column, is_key: bool, flavour: str) -> str:
 
 
 def _same(column: Column, one: str, other: str) -> str:
-    """That two columns have the same bytes."""
+    """Return a condition: two columns have the same bytes."""
     family = column.type.entry.family
     if family is Family.DOCUMENT:
         return f"HEX(CONVERT({one} USING utf8mb4)) <=> HEX({other})"

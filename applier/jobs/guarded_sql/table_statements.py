@@ -61,7 +61,7 @@ class TableStatements:
         return iter(())
 
     def deletes(self) -> Iterator[bytes]:
-        """Of rows that are gone, and of those that are inserted again."""
+        """Yield statements that delete the rows that are only before, and those that are inserted again."""
         for batch in self._differences():
             yield self._found(f"DELETE FROM {self._name}", [], batch, rows_of_kind(batch, DELETE),
                               one_of_several=not self._key)
@@ -69,7 +69,7 @@ class TableStatements:
                               rows_of_kind(batch, PREIMAGE)[self._anew(batch, PREIMAGE)])
 
     def updates(self) -> Iterator[bytes]:
-        """Of rows that have other values, those with the same columns together."""
+        """Yield statements that update rows with other values, those with the same changed columns together."""
         for batch in self._differences():
             stay = ~self._anew(batch, PREIMAGE)
             before, after = (rows_of_kind(batch, kind)[stay] for kind in (PREIMAGE, POSTIMAGE))
@@ -263,7 +263,8 @@ def _compared(column: Column, values: pa.Array, *, exactly: bool) -> tuple[list[
 
 
 def _compared_as_printed(column: Column, values: pa.Array, *, exactly: bool) -> tuple[list[tuple[str, Cells]], str]:
-    """The same for values that the server may have printed: a FLOAT by its digits, a JSON document by its meaning."""
+    """Return the cells and the condition that compare values as a server prints them: a FLOAT by its digits, a JSON
+    document by its meaning."""
     name = quote_name(column.name)
     if column.type.entry.family is Family.DOCUMENT:
         return [(f"{name} <=> CAST(", cells_of(column, values))], " AS JSON)"

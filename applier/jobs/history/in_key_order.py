@@ -76,7 +76,7 @@ def in_key_order(parts: Sequence[OfVersion]) -> Iterator[Chunk]:
 
 
 def _in_key_order(part: OfVersion) -> Iterator[Chunk]:
-    """The same of one version of the table."""
+    """Yield one version of the table in the order of its key."""
     versions, done = part.rows if part.rows.by_key else part.rows.part(_order([part])), 0
     for rows in versions.rows(_columns(part)):
         yield Chunk(versions.edges[done:done + rows.num_rows], [(part, rows)])

@@ -107,7 +107,7 @@ class Histories:
         return self._given(HistoryWalk(self.log, self.base, self.walked, task).batches(), self._statements())
 
     def by_range(self, task: ApplyTask) -> Iterator[tuple[int, Iterator[pa.RecordBatch]]]:
-        """The same by range of keys, as HistoryWalk.by_range."""
+        """Yield the versions of rows by range of keys, as HistoryWalk.by_range."""
         statements = self._statements()
         for number, batches in HistoryWalk(self.log, self.base, self.walked, task).by_range():
             yield number, self._given(batches, statements)

@@ -131,7 +131,7 @@ class HistoryWalk:
             unit.take(batch, causes, file, self._read.groups(file), max(read, 1) / self._bytes)
 
     def _finish(self, position: Position | None) -> None:
-        """Versions of the table that end by a position (None: all) have had all their changes."""
+        """Finish the versions of the table that end by a position (None: all), which have had all their changes."""
         for number, units in self._units.items():
             version = self._log.versions[number]
             if number in self._found or (position is not None and (version.end is None or version.end > position)):

@@ -121,7 +121,7 @@ class _Folder:
         return below(self.root, name)
 
     def text(self, name: str) -> str:
-        """Raises UsageError where there is none that can be read."""
+        """Return the text of a file. Raises UsageError if it cannot be read."""
         check_regular(self.uri(name))
         filesystem, path = resolve(self.uri(name))
         try:
@@ -132,7 +132,7 @@ class _Folder:
             raise UsageError(f"a file of the dump cannot be read: {reason(error)}", file=self.uri(name)) from error
 
     def json(self, name: str) -> _About:
-        """Raises UsageError where there is none that can be read."""
+        """Return the document in a file. Raises UsageError if it cannot be read."""
         try:
             return _About(json.loads(self.text(name)), self.uri(name))
         except (ValueError, RecursionError) as error:

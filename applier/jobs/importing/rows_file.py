@@ -84,7 +84,7 @@ def _add(text: DumpText, columns: InsertColumns, spans: InsertSpans, n_rows: int
 
 
 def _pass_over(text: DumpText, lines: int, ending: bytes) -> None:
-    """IGNORE n LINES."""
+    """Skip the lines of IGNORE n LINES."""
     while lines and ending:
         data = text.text(text.end)
         at = 0

@@ -113,7 +113,7 @@ class SqlFile:
                 raise error.at(file=text.source_line(begin)) from None
 
     def _whole_statement(self) -> tuple[str, int]:
-        """Consume the statement: its text, and its offset in the window."""
+        """Consume the statement, and return its text and its offset in the window."""
         text, delimiter = self.text, self._delimiter
         while (end := scan_kernel.statement_end(text.address, text.at, text.end, address_of(delimiter), len(delimiter),
                                                 self.session.backslash)) < 0:

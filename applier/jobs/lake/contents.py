@@ -48,7 +48,7 @@ class Contents:
         return manifest.load(lakes.version_uri(self.uri, number))
 
     def published(self, number: int) -> datetime | None:
-        """When a version was published; None if that was after the files were listed."""
+        """Return when a version was published; None if that was after the files were listed."""
         found = self.files.get(f"{folder_of_version(number)}/{manifest.MANIFEST}")
         return None if found is None else found.written
 

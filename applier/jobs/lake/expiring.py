@@ -101,7 +101,7 @@ def expire(uri: str, keep: Keep, *, dry_run: bool = False, grace: timedelta = GR
 
 
 def _beside(kept: list[int], going: list[int]) -> set[int]:
-    """Of versions that stay, the nearest before and after each that goes."""
+    """Return the nearest remaining versions before and after each version that is removed."""
     gaps = {bisect(kept, number) for number in going}
     return {kept[number] for after in gaps for number in (after - 1, after) if 0 <= number < len(kept)}
 
@@ -132,7 +132,7 @@ def _strays(contents: Contents, known: set[str], grace: timedelta) -> list[str]:
 
 
 def _remove(contents: Contents, going: list[int], freed: list[str], strays: list[str]) -> None:
-    """Manifests first, and before them the pointer to the latest version, by which that is found. Errors: OSError."""
+    """Remove versions: manifests first, and before them the pointer to the latest version. Errors: OSError."""
     if going:
         write_latest(contents.filesystem, contents.root)
     manifests = [f"{folder_of_version(number)}/{MANIFEST}" for number in going]

@@ -20,7 +20,7 @@ def of_numbers(highest: float) -> list[float]:
 
 
 def short_number(value: float) -> str:
-    """As 12k, 1.5M: for an axis."""
+    """Return a number in short form, such as 12k or 1.5M, for an axis."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= size:
             return f"{value / size:.4g}{letter}"

@@ -129,7 +129,7 @@ def _executed(wanted: GtidSet, position: BinlogPosition) -> GtidSet:
 
 @contextmanager
 def told_of_left_out(options: ReplayOptions, base: Snapshot | None) -> Iterator[None]:
-    """Say of a change or definition that does not fit that something is left out, if it is."""
+    """Add to an error about a change or definition that does not fit that something was left out, if it was."""
     try:
         yield
     except (ReplayStopped, SchemaError) as error:

@@ -52,7 +52,7 @@ def _warnings(report: Report) -> str:
 
 
 def _way(report: Report) -> str:
-    """From where to where the replay went, and why it stopped there."""
+    """Return the start and the end of the replay, and why it stopped there."""
     source, result = report.snapshot.source, report.result
     start = source.options.get("start_position")
     base = source.base or "nothing: the first binlog"

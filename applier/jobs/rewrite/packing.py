@@ -60,7 +60,8 @@ class Packed:
 
 
 def _payload(events: memoryview, header_length: int) -> bytes | None:
-    """MySQL's event for the events of a transaction, without a checksum; None if it is no shorter than they are."""
+    """Return MySQL's event for the events of a transaction, without a checksum; None if it is not shorter than they
+    are."""
     if len(events) > MOST_PAYLOAD_BYTES:
         return None
     made = _event(EventType.TRANSACTION_PAYLOAD, events[:header_length], compressed.payload(events), flags=0)
@@ -68,7 +69,7 @@ def _payload(events: memoryview, header_length: int) -> bytes | None:
 
 
 def _rows(event: memoryview, header_length: int, rows_at: int) -> bytes | None:
-    """MariaDB's event for a rows event, without a checksum; None if it is no shorter."""
+    """Return MariaDB's event for a rows event, without a checksum; None if it is not shorter."""
     kind, body = compressed.rows_event(event[4], bytes(event[header_length:rows_at]), event[rows_at:])
     return _event(kind, event[:header_length], body) if len(body) + header_length < len(event) else None
 

@@ -110,7 +110,7 @@ class StatementFilter:
         return self._statement(parse_execute_load_query(body))[0]
 
     def _decision(self, sql: bytes) -> Action:
-        """XA COMMIT or XA ROLLBACK: of nothing, it goes."""
+        """Decide about an XA COMMIT or XA ROLLBACK: it is dropped if its transaction is empty now."""
         xid, _ = parse_xa_decision(sql)
         if xid not in self.emptied:
             return Action.KEEP
@@ -223,7 +223,7 @@ class StatementFilter:
                          b"\0", sql])
 
     def _context(self, context: bytes, databases: object) -> bytes:
-        """Status variables with new names of the databases that a statement changes."""
+        """Return status variables with new names of the databases that a statement changes."""
         if not self._rewrites or not isinstance(databases, list) or not databases:
             return context
         names = [name.encode("utf-8", "surrogateescape") for name in databases]

@@ -38,7 +38,7 @@ def image_columns(definition: TableDefinition, table_map: TableMap, image: str |
 
 
 def whole_columns(definition: TableDefinition, table_map: TableMap) -> np.ndarray:
-    """The same without a choice: how values lie in images, and which columns are JSON."""
+    """Return the columns of whole images: where values are in images, and which columns are JSON."""
     columns = np.zeros(len(table_map.types), COLUMN)
     n_json = 0
     for number, (plan, kind) in enumerate(zip(logged_columns(table_map, definition), table_map.types, strict=True)):

@@ -83,7 +83,7 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
 
 
 def allow_long_answers(connection: Any) -> None:
-    """Let the statements that follow take as long as reading a table does."""
+    """Let following statements take as long as it takes to read a table."""
     connection._read_timeout = TABLE_SECONDS
 
 

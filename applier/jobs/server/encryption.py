@@ -106,8 +106,8 @@ def _has(file: OptionFile, words: tuple[str, ...]) -> bool:
 
 
 def _context(mode: str, file: OptionFile) -> ssl.SSLContext:
-    """TLS as a mode and the words of a file ask for it. Without ssl-ca and ssl-capath, the system's certificates
-    verify."""
+    """Return the TLS settings for a mode and the options of a file. Without ssl-ca and ssl-capath, the system's
+    certificates verify the server."""
     texts = file.texts
     for word in _FILES:
         if word in texts and not os.access(texts[word], os.R_OK):

@@ -45,7 +45,7 @@ class PasswordRules:
 
 
 def plugins(rules: PasswordRules) -> dict[str, Any]:
-    """PyMySQL's `auth_plugin_map`."""
+    """Return PyMySQL's `auth_plugin_map`."""
     kinds = {"mysql_clear_password": _ClearPassword, "dialog": _Dialog, "mysql_old_password": _OldPassword,
              "caching_sha2_password": _CachingSha2, "sha256_password": _Sha256}
     return {name: partial(kind, rules, name) for name, kind in kinds.items()}

@@ -65,7 +65,7 @@ def two_phase_alter(event: FileEvent, style: Style) -> str | None:
 
 
 def event_time(timestamp: int) -> str:
-    """Seconds since 1970 in local time, as mysqlbinlog writes it: the hour has no leading zero."""
+    """Return seconds since 1970 in local time, as mysqlbinlog writes it: the hour has no leading zero."""
     local = time.localtime(timestamp)
     return f"{time.strftime('%y%m%d', local)} {local.tm_hour:2}{time.strftime(':%M:%S', local)}"
 
@@ -109,7 +109,7 @@ def _gtid(event: FileEvent, gtid: Gtid) -> Details:
 
 
 def _micros(micros: int) -> str:
-    """Microseconds since 1970, and the same in local time."""
+    """Return microseconds since 1970, and the same in local time."""
     try:
         local = datetime.fromtimestamp(micros // 1_000_000, UTC).astimezone()
     except (ValueError, OverflowError, OSError):
@@ -173,7 +173,7 @@ def _load(event: FileEvent, load: Load, context: Context) -> Details:
 
 
 def _listed(gtids: list[str]) -> Details:
-    """MariaDB's GTIDs, one a line."""
+    """Return MariaDB's GTIDs, one a line."""
     first, *others = [f"{gtid}," for gtid in gtids[:-1]] + [f"{gtids[-1]}]"]
     return f"Gtid list [{first}", [f"# {gtid}" for gtid in others]
 

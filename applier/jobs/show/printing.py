@@ -96,7 +96,7 @@ class EventPrinter:
         return int(self._walk.mapped.array[position + _TYPE_AT])
 
     def learn(self, start: int, end: int, shown_from: int) -> int:
-        """Register the table maps in [start, end) before the first event to show; returns that event's position."""
+        """Register the table maps in [start, end) before the first event to show, and return that event's position."""
         for event in file_events(self._walk.mapped, start, end):
             if event.position >= shown_from:
                 return event.position
@@ -190,7 +190,7 @@ class EventPrinter:
         return number
 
     def _add_settings(self) -> None:
-        """The text of the current statement's context."""
+        """Add the text of the current statement's context."""
         event = self._walk.event()
         query: Query = event.content
         said, is_lasting = settings(query, event.flags, self._context)
@@ -333,7 +333,8 @@ def _names(is_json: bool) -> Iterator[str]:
 
 
 def _rows_name(name: str) -> str:
-    """As the tools call it: Write_rows, Write_compressed_rows, Update_rows_partial, Write_rows_old, …"""
+    """Return the name that mysqlbinlog gives to rows events: Write_rows, Write_compressed_rows, Update_rows_partial,
+    Write_rows_old, …"""
     verb, *rest = name.removesuffix("_V1").split("_")
     if verb == "PRE":
         return f"{rest[1].capitalize()}_rows_old"

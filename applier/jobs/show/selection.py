@@ -128,7 +128,8 @@ class Selection:
         return [f"{' and '.join(given)}: there is no such event in these files"] if given else []
 
     def _by_time(self, times: np.ndarray) -> np.ndarray:
-        """From the first group of the time to start at or later, to before the first of the time to stop at."""
+        """Return the range from the first group at or after the time to start to before the first one at or after the
+        time to stop."""
         order = np.arange(len(times))
         chosen = np.ones(len(times), bool)
         if self.start.time is not None:

@@ -30,7 +30,7 @@ class NoticedTables(TableFilter):
     noticed: set[tuple[str, str]] = field(default_factory=set)
 
     def wanted(self, database: str, table: str) -> bool:
-        """As a TableFilter does."""
+        """Return whether a table is wanted, as a TableFilter does."""
         self.noticed.add((database, table))
         return super().wanted(database, table)
 

@@ -56,7 +56,7 @@ class SourceOptions:
 
 
 def parse(options: Mapping[str, str]) -> SourceOptions:
-    """Spark's options, whose names come in any case. Raises UsageError for one that is unknown."""
+    """Parse Spark's options, whose names are in any case. Raises UsageError for an unknown one."""
     given = {name.lower(): value for name, value in options.items()}
     if unknown := [name for name in options if name.lower() not in _KNOWN]:
         raise UsageError(f"{unknown[0]!r} is not an option of this source", hint=f"they are {', '.join(_KNOWN)}")
@@ -119,7 +119,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def narrowed(asked: SourceOptions, filters: Iterable[Filter]) -> SourceOptions:
-    """The same without changes that cannot pass all of the filters."""
+    """Return the options without changes that cannot pass all of the filters."""
     for filter in filters:
         match filter:
             case EqualTo(("_table",), str(name)):

@@ -63,7 +63,8 @@ def schema_of(log: ChangeLog | None, options: SourceOptions) -> pa.Schema:
 
 
 def in_spark_types(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """As a snapshot's files have values: TIME is a number of microseconds; and dictionaries are texts."""
+    """Convert a batch to the types of a snapshot's files: TIME is a number of microseconds, dictionaries become
+    texts."""
     made = []
     for values in batch.columns:
         if pa.types.is_duration(values.type):

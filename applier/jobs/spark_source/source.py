@@ -38,11 +38,11 @@ class BinlogSource(DataSource):
         return from_arrow_schema(schema_of(None if asked.table is None else ChangeLog(asked.changes), asked))
 
     def reader(self, schema: StructType) -> BinlogReader:
-        """For `spark.read`."""
+        """Return the reader of `spark.read`."""
         return BinlogReader(options.parse(self.options))
 
     def streamReader(self, schema: StructType) -> BinlogStream:
-        """For `spark.readStream`."""
+        """Return the reader of `spark.readStream`."""
         return BinlogStream(options.parse(self.options), schema.fieldNames())
 
 

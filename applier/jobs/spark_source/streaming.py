@@ -63,7 +63,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
                                                                            "pos": stands_at.offset}
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """As `maxBytesPerTrigger` says."""
+        """Return the limit that `maxBytesPerTrigger` sets."""
         most = self._asked.trigger_bytes
         return ReadAllAvailable() if most is None else ReadMaxBytes(most)
 

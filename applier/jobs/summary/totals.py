@@ -105,7 +105,7 @@ class Totals:
         self._add_times(finer)
 
     def _add_times(self, counts: Mapping[tuple[int, str], np.ndarray]) -> None:
-        """Several of these may be in one step."""
+        """Add counts by time; several of them may be in one step."""
         for (time, name), rows in counts.items():
             _add(self._times, {(self._step(time), name): rows})
 

@@ -18,10 +18,10 @@ GivenValues: TypeAlias = dict[str, tuple[np.ndarray, pa.Array]]
 
 
 def kept_columns(table: TracedTable, chains: Chains) -> tuple[np.ndarray, np.ndarray, GivenValues]:
-    """Of n chains: which rows can be undone except for columns that others changed (bool[n]); these columns, as they
-    are now (bool[n, columns]); and the values that others gave columns which chosen transactions changed again later.
-    Rows cannot that were made or deleted by the transactions or since, and those that others gave another key, also of
-    another table."""
+    """Return, for n chains, which rows can be undone except for columns that others changed (bool[n]); these columns,
+    as they are now (bool[n, columns]); and the values that others gave columns which chosen transactions changed again
+    later. Rows that were inserted or deleted by the transactions or later are not among them, nor rows that others gave
+    another key, also in another table."""
     steps, n = chains.steps, len(chains)
     known = chains.of_step >= 0
     by_others = np.flatnonzero(known & ~steps.chosen)

@@ -41,7 +41,7 @@ class LaterChanges:
             self._add(uses)
 
     def touch(self, which: np.ndarray, commit: int, reason: str) -> None:
-        """Others would have touched these chains (bool[n]) by a commit, the last one unless a later one is known."""
+        """Record that others touched these chains (bool[n]) by a commit: the last one, unless a later one is known."""
         self.not_to_the_row |= which
         newer = np.flatnonzero(which & (self.chains.last_later < commit))
         self.chains.last_later[newer] = commit

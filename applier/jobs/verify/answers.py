@@ -27,7 +27,7 @@ class RowHashes:
 
     @classmethod
     def none(cls, table: ComparedTable) -> RowHashes:
-        """No rows."""
+        """Return no rows."""
         return cls(pa.array([], pa.string()), np.empty((len(table.columns), 0), np.uint64))
 
 

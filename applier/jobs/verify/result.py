@@ -65,8 +65,8 @@ class DifferentRow:
 
 @dataclass(frozen=True)
 class DifferentTable:
-    """A table that is not the same. `answered` is False if the server did not report it. `rows` are the first differing
-    rows, if they were requested."""
+    """A table that differs. `answered` is False if the server did not report it. `rows` are the first differing rows,
+    if they were requested."""
 
     table: ComparedTable
     ranges: tuple[DifferentRange, ...]
@@ -86,8 +86,8 @@ class DifferentTable:
 
 @dataclass(frozen=True)
 class ServerComparison:
-    """How a snapshot and a server compare: `tables` and `rows` of the snapshot were compared. `position` is where the
-    snapshot stood that was compared, `server_position` the GTID set of the server, None where it is unknown."""
+    """The result of comparing a snapshot with a server: `tables` and `rows` of the snapshot were compared. `position`
+    is that of the compared snapshot, `server_position` the GTID set of the server, None if it is unknown."""
 
     tables: int
     rows: int
@@ -125,5 +125,5 @@ class ServerComparison:
                                            for table in self.different})
 
     def with_tables(self, different: tuple[DifferentTable, ...]) -> ServerComparison:
-        """The same with more known of the tables."""
+        """Return the comparison with more details of the tables."""
         return replace(self, different=different)

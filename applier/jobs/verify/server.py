@@ -34,8 +34,8 @@ _BEGIN = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
 
 @dataclass(frozen=True)
 class ServerPosition:
-    """Where a server stands: its GTID set, "" without GTIDs, and its own log's file and offset, "" and 0 without a log.
-    """
+    """The position of a server: its GTID set, "" without GTIDs, and the file and offset in its own log, "" and 0
+    without a log."""
 
     gtid_set: str
     file: str
@@ -78,9 +78,9 @@ class Server:
         return position
 
     def _begin_mysql(self) -> ServerPosition:
-        """No transaction commits while the view is opened and the position is read, which takes some milliseconds:
-        else one could be visible whose GTID is not yet executed. Source: MySQL manual, "FLUSH TABLES WITH READ LOCK".
-        """
+        """Begin a transaction with a consistent view, and return the server's position. No transaction commits while
+        the view is opened and the position is read, which takes some milliseconds; otherwise one could be visible whose
+        GTID is not yet executed. Source: MySQL manual, "FLUSH TABLES WITH READ LOCK"."""
         ask, run = self._session.ask, self._session.run
         run("FLUSH TABLES WITH READ LOCK")
         try:

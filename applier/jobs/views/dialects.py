@@ -14,7 +14,7 @@ _FILE = "_applier_file"
 
 
 class Dialect(Protocol):
-    """How a kind of SQL says it."""
+    """The words of one kind of SQL."""
 
     def takes(self, name: str) -> bool:
         """Return whether a database or a view can have a name."""

@@ -34,7 +34,7 @@ class ViewColumn:
 
 @dataclass(frozen=True)
 class AsOf:
-    """A function of a commit version: of the table's rows there, these columns."""
+    """A function of a commit version that returns the table's rows at that version, with these columns."""
 
     name: str
     columns: tuple[ViewColumn, ...]
@@ -50,8 +50,8 @@ class AsOf:
 
 @dataclass(frozen=True)
 class View:
-    """A view to create: its columns, and its files; over a history's, also a function. `dead` are files of positions;
-    the rows at these in `files` do not count."""
+    """A view to create: its columns and its files; over a history, also a function. `dead` are files of positions: the
+    rows of `files` at these do not count."""
 
     database: str
     name: str

@@ -228,7 +228,7 @@ def _parse_default_words(cursor: Cursor) -> Default:
 
 
 def _now(cursor: Cursor) -> str:
-    """CURRENT_TIMESTAMP or one of its synonyms, with its precision."""
+    """Parse CURRENT_TIMESTAMP or one of its synonyms, with its precision."""
     if not cursor.accept_any(*_NOW):
         raise cursor.error("CURRENT_TIMESTAMP was expected")
     precision = render(cursor.parenthesised()) if cursor.ahead("(") else ""

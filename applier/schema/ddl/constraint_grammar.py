@@ -43,7 +43,7 @@ def option_value(cursor: Cursor, name: str, kinds: Mapping[str, str]) -> str:
 
 
 def parse_check(cursor: Cursor, name: str | None = None, *, if_not_exists: bool = False) -> CheckWords:
-    """CHECK (expression) [[NOT] ENFORCED], after CONSTRAINT and its name."""
+    """Parse CHECK (expression) [[NOT] ENFORCED], after CONSTRAINT and its name."""
     cursor.expect("CHECK")
     expression = cursor.expression()
     hidden = cursor.accept("NOT", "ENFORCED")  # NOT NULL may follow a column's

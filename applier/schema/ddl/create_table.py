@@ -75,7 +75,7 @@ def parse_table(cursor: Cursor) -> TableWords:
 
 
 def parse_item(cursor: Cursor, table: TableWords) -> None:
-    """A column, a key or a constraint."""
+    """Parse a column, a key or a constraint."""
     constraint = None
     if cursor.accept("CONSTRAINT") and cursor.keyword not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
         constraint = cursor.name()
@@ -101,7 +101,7 @@ def parse_item(cursor: Cursor, table: TableWords) -> None:
 
 
 def _parse_options(cursor: Cursor, table: TableWords) -> None:
-    """Table options, partitions, and the sign of a CREATE … SELECT."""
+    """Parse table options, partitions, and the beginning of a CREATE … SELECT."""
     while not cursor.at_end:
         if cursor.accept("START", "TRANSACTION") or cursor.accept(","):
             continue  # MySQL logs CREATE … SELECT so: the rows follow as events of the same group
@@ -120,7 +120,8 @@ def _parse_options(cursor: Cursor, table: TableWords) -> None:
 
 
 def parse_charset(cursor: Cursor, target: TableWords) -> bool:
-    """[DEFAULT] CHARACTER SET [=] x or [DEFAULT] COLLATE [=] x, of a table or a database."""
+    """Parse [DEFAULT] CHARACTER SET [=] x or [DEFAULT] COLLATE [=] x, of a table or a database. Return whether there
+    was one."""
     start = cursor.index
     cursor.accept("DEFAULT")
     if cursor.accept("CHARACTER", "SET") or cursor.accept("CHAR", "SET") or cursor.accept("CHARSET"):

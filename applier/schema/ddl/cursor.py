@@ -95,7 +95,7 @@ class StatementContext:
 
 
 class Cursor:
-    """A position in a statement's tokens, and the small questions that a grammar asks there."""
+    """A position in a statement's tokens, and the questions that a grammar asks there."""
 
     def __init__(self, tokens: list[Token], context: StatementContext, databases: set[Token] | None = None) -> None:
         """`databases` gets the tokens of the read part that name a database."""
@@ -167,7 +167,7 @@ class Cursor:
         return self.next().text
 
     def table_name(self) -> tuple[str, str]:
-        """(database, table); without a written database, the session's."""
+        """Return (database, table); without a written database, the session's."""
         database, name = self.qualified_name()
         database = self.context.default_database if database is None else database
         if database is None:

@@ -262,7 +262,7 @@ def _object(verb: str, cursor: Cursor, sql: str) -> SchemaChange:
 
 
 def _set(cursor: Cursor) -> SchemaChange:
-    """SET: sql_mode and time_zone matter to later statements of a schema file."""
+    """Apply a SET: sql_mode and time_zone matter to later statements of a schema file."""
     found: dict[str, str] = {}
     while not cursor.at_end:
         token = cursor.next()

@@ -6,7 +6,8 @@ from applier.schema.ddl.key_grammar import KeyWords, parse_algorithm, parse_key_
 
 
 def parse_create_index(cursor: Cursor) -> tuple[tuple[str, str], AddKey] | None:
-    """[UNIQUE | …] INDEX name … ON table (parts) …, after CREATE: (table, action); None where it is something else."""
+    """Parse [UNIQUE | …] INDEX name … ON table (parts) …, after CREATE. Return (table, action); None for another
+    statement."""
     start = cursor.index
     cursor.accept_any("ONLINE", "OFFLINE")
     kind = (cursor.accept_any("UNIQUE", "FULLTEXT", "SPATIAL", "VECTOR") or "key").lower()
@@ -27,7 +28,7 @@ def parse_create_index(cursor: Cursor) -> tuple[tuple[str, str], AddKey] | None:
 
 
 def parse_drop_index(cursor: Cursor) -> tuple[tuple[str, str], DropKey] | None:
-    """INDEX name ON table …, after DROP: (table, action); None where it is something else."""
+    """Parse INDEX name ON table …, after DROP. Return (table, action); None for another statement."""
     start = cursor.index
     cursor.accept_any("ONLINE", "OFFLINE")
     if not cursor.accept("INDEX"):

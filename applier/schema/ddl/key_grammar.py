@@ -58,7 +58,7 @@ def parse_key_after_name(cursor: Cursor, kind: str, name: str | None, *, if_not_
 
 
 def parse_algorithm(cursor: Cursor) -> list[tuple[str, str]]:
-    """USING or TYPE before a key's columns."""
+    """Parse USING or TYPE before a key's columns."""
     if not cursor.accept_any("USING", "TYPE"):
         return []
     return [("USING", option_value(cursor, "USING", KEY_OPTIONS))]
@@ -174,7 +174,7 @@ def in_server_order(keys: Iterable[Key], columns: Sequence[Column]) -> tuple[Key
 
 
 def _free_name(column: str, taken: set[str]) -> str:
-    """Name a key without a name for its first column, with _2, _3, … if that is taken, or is PRIMARY."""
+    """Name a key without a name after its first column, with _2, _3, … if that is taken, or is PRIMARY."""
     taken = taken | {"primary"}
     candidates = [column, *(f"{column}_{number}" for number in range(2, 100))]
     return next(name for name in candidates if folded(name) not in taken)

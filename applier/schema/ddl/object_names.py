@@ -78,7 +78,7 @@ def _list(cursor: Cursor) -> Names:
 
 
 def _granted(cursor: Cursor) -> Names:
-    """`ON db.table`, `ON db.*` or `ON *`: nothing for accounts, roles and `*.*`."""
+    """Return the names in `ON db.table`, `ON db.*` or `ON *`: none for accounts, roles and `*.*`."""
     depth = 0
     while not (depth == 0 and cursor.accept("ON")):
         if cursor.at_end:

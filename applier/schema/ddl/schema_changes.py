@@ -27,7 +27,7 @@ class CreateDatabase:
 
 @dataclass(frozen=True, slots=True)
 class AlterDatabase:
-    """New tables of the database inherit another character set; existing ones keep theirs."""
+    """ALTER DATABASE: new tables inherit another character set; existing ones keep theirs."""
 
     name: str
     charset: Charset
@@ -35,7 +35,7 @@ class AlterDatabase:
 
 @dataclass(frozen=True, slots=True)
 class DropDatabase:
-    """DROP DATABASE: all its tables go."""
+    """DROP DATABASE, which drops all its tables."""
 
     name: str
 
@@ -79,14 +79,14 @@ class RenameTables:
 
 @dataclass(frozen=True, slots=True)
 class DropTable:
-    """Tables that do not exist are ignored: the server has logged the outcome."""
+    """DROP TABLE. Tables that do not exist are ignored: the server has logged the outcome."""
 
     tables: tuple[TableName, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TruncateTable:
-    """TRUNCATE TABLE: all rows go."""
+    """TRUNCATE TABLE, which removes all rows."""
 
     table: TableName
 

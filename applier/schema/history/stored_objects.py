@@ -23,7 +23,7 @@ from applier.schema.table_filter import TableFilter
 
 
 class StoredObjects:
-    """All of them, in the order in which they were made."""
+    """All views, triggers, routines, packages and events, in the order of their creation."""
 
     def __init__(self) -> None:
         self._all: list[StoredObject] = []
@@ -90,7 +90,7 @@ class StoredObjects:
             self._end(key, end)
 
     def _move(self, old: TableName, new: TableName) -> None:
-        """The triggers of a table that gets another name stay with it."""
+        """Move the triggers of a renamed table, which stay with it."""
         for key, number in [*self._live.items()]:
             one = self._all[number]
             if one.object.table == old:

@@ -1,6 +1,6 @@
 """The functions and operators of SQL, over whole columns of rows."""
 
 __all__ = [
-    "arithmetic", "bits", "casts", "choices", "codes", "conditions", "dates", "geometry", "intervals",
-    "json_documents", "letter_cases", "searches", "text_forms", "texts",
+    "arithmetic", "bits", "casts", "choices", "codes", "conditions", "dates", "flow_control", "geometry",
+    "intervals", "json_documents", "letter_cases", "powers", "searches", "text_forms", "texts",
 ]

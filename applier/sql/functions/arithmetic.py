@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
-from fractions import Fraction
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -39,7 +38,6 @@ from applier.sql.values import (
     whole_number,
     whole_numbers,
 )
-from applier.sql.values import constant as constant_of
 
 _MOST_SCALE = 30
 """The largest scale of MySQL's DECIMAL; MariaDB's is larger."""
@@ -339,72 +337,9 @@ def _sign(values: pa.Array) -> pa.Array:
     return pc.sign(values.cast(pa.float64())).cast(WHOLE)
 
 
-def _root(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    [found] = [as_double(as_number(value, session)) for value in arguments]
-    made = pc.sqrt(pc.if_else(pc.less(found, 0.0), pa.scalar(None, pa.float64()), found))
-    return numbers(made, constant=arguments[0].constant)
-
-
-def _power(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """POW. A power that is no double is as this machine's library rounds it, as on a replica by its own."""
-    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
-
-    def power(base: float, exponent: float) -> float:
-        if exponent == int(exponent) and abs(exponent) <= 64 and (base or exponent >= 0):
-            exact = Fraction(base) ** int(exponent)
-            if abs(exact) < 2**1023 and Fraction(float(exact)) == exact:
-                return float(exact)
-        return math.pow(base, exponent)  # or ValueError, OverflowError
-
-    made = computed(arrays, power, pa.float64())
-    return numbers(made, constant=all(value.constant for value in arguments))
-
-
-def _of_library(function: Callable[[float], float | None]) -> Function:
-    """A function of a double that the C library computes: here that of this machine, as on a replica its own."""
-    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        [value] = arguments
-        made = computed([as_double(as_number(value, session))], function, pa.float64())
-        return numbers(made, constant=value.constant)
-
-    return called
-
-
-def _logarithm(function: Callable[[float], float]) -> Callable[[float], float | None]:
-    return lambda number: function(number) if number > 0 else None
-
-
-def _log(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """LOG of one number, or of a base and a number."""
-    if len(arguments) == 1:
-        return _of_library(_logarithm(math.log))(arguments, call, session, n)
-    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
-    made = computed(arrays, lambda base, number: math.log(number) / math.log(base)
-                    if number > 0 and base > 0 and base != 1 else None, pa.float64())
-    return numbers(made, constant=all(value.constant for value in arguments))
-
-
-def _within_one(function: Callable[[float], float]) -> Callable[[float], float | None]:
-    return lambda number: function(number) if -1 <= number <= 1 else None
-
-
-def _arc_tangent(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    if len(arguments) == 1:
-        return _of_library(math.atan)(arguments, call, session, n)
-    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
-    return numbers(computed(arrays, math.atan2, pa.float64()), constant=all(value.constant for value in arguments))
-
-
-_LIBRARY = {name: _of_library(function) for name, function in {
-    "EXP": math.exp, "LN": _logarithm(math.log), "LOG10": _logarithm(math.log10),
-    "LOG2": _logarithm(math.log2), "SIN": math.sin, "COS": math.cos,
-    "TAN": math.tan, "COT": lambda number: 1 / math.tan(number), "ASIN": _within_one(math.asin),
-    "ACOS": _within_one(math.acos), "DEGREES": lambda number: number * (180 / math.pi),
-    "RADIANS": lambda number: number * (math.pi / 180)}.items()}
 EXTREMES = {"GREATEST": _extreme(pc.max_element_wise), "LEAST": _extreme(pc.min_element_wise)}
 """Of numbers."""
-FUNCTIONS: dict[str, Function] = _LIBRARY | {
-    "LOG": _log, "ATAN": _arc_tangent, "ATAN2": _arc_tangent,
+FUNCTIONS: dict[str, Function] = {
     "+": _arithmetic(_summed(pc.add), pc.add, zeros=False),
     "-": _arithmetic(_summed(pc.subtract), pc.subtract, zeros=False),
     "*": _arithmetic(_multiplied, pc.multiply, zeros=False),
@@ -416,6 +351,5 @@ FUNCTIONS: dict[str, Function] = _LIBRARY | {
     "CEILING": _of_no_fraction(_arithmetic(decimals.ceil, pc.ceil)),
     "TRUNCATE": _of_no_fraction(_truncate),
     "SIGN": _arithmetic(_sign, _sign),
-    "ROUND": _of_no_fraction(_round), "SQRT": _root, "POW": _power,
-    "PI": lambda arguments, call, session, n: constant_of(pa.scalar(math.pi), DOUBLE),
+    "ROUND": _of_no_fraction(_round),
 }

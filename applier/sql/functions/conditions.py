@@ -1,7 +1,7 @@
-"""Conditions over whole columns, and choices by conditions.
+"""Conditions over whole columns: comparisons and logic.
 
 A condition is NULL where an operand is, except for AND, OR and `<=>`. Source: MySQL manual, "Comparison Functions and
-Operators", "Logical Operators", "Flow Control Functions"; judged by both servers.
+Operators", "Logical Operators"; judged by both servers.
 """
 
 from __future__ import annotations
@@ -16,17 +16,14 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, NUMBERS, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, MEMBERS, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.arithmetic import EXTREMES, as_double, operands
+from applier.sql.functions.arithmetic import operands
 from applier.sql.functions.collated import equal_texts, in_any_collation, in_order
 from applier.sql.nodes import Call
 from applier.sql.values import (
-    BYTES,
-    DOUBLE,
-    NULL,
     TEXT,
     WHOLE,
     Arguments,
@@ -37,9 +34,6 @@ from applier.sql.values import (
     as_number,
     as_text,
     as_truth,
-    collation_of,
-    common_charset,
-    exact_type,
     numbers,
     shown_bytes,
     together,
@@ -63,7 +57,8 @@ def _is_null(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     return truth(value.values.is_null(), constant=value.constant)
 
 
-def _compared(function: Compute) -> Function:
+def compared(function: Compute) -> Function:
+    """Return the function of SQL that compares two values by `function`, in the form in which servers compare them."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         arrays = _comparable(arguments, call.name, session, n)
         return truth(function(*arrays), constant=all(value.constant for value in arguments))
@@ -143,7 +138,7 @@ def _have_clocks(arguments: Arguments) -> bool:
     return any((zero_dates.numbers_of(value.values) % DAY).any() for value in arguments)
 
 
-def _check_written_clocks(arguments: Arguments, session: Session) -> None:
+def check_written_clocks(arguments: Arguments, session: Session) -> None:
     """Raise NotComputable for days beside text with a time of day, which BETWEEN and CASE compare as MySQL's = does
     not."""
     if session.flavour == "mysql" and any(value.type.base == "date" for value in arguments) and any(
@@ -215,213 +210,22 @@ def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:
 
 def _in(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     first, *others = arguments
-    found = [_compared(pc.equal)([first, other], call, session, n) for other in others]
+    found = [compared(pc.equal)([first, other], call, session, n) for other in others]
     return _logic(lambda *arrays: reduce(pc.or_kleene, arrays))(found, call, session, n)
-
-
-def _common_type(arguments: Arguments, session: Session) -> ColumnType:
-    """The type of a choice between these values. Raises NotComputable."""
-    typed = [value for value in arguments if not value.is_null]
-    if not typed:
-        return NULL
-    kinds = {value.type.base for value in typed}
-    if session.flavour == "mariadb" and len(addresses := kinds & NETWORK) == 1 and all(
-            value.is_text or value.type.base in NETWORK for value in typed):
-        return ColumnType(addresses.pop())
-    if all(value.is_text or value.type.base in MEMBERS for value in typed):
-        return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
-    if len(kinds) == 1 and kinds & {*TEMPORAL, "json", "geometry"}:
-        return replace(typed[0].type, fsp=max(value.type.fsp for value in typed))
-    if kinds & {"json", "geometry", "bit"} or (kinds & {*TEMPORAL} and not any(value.is_text for value in typed)):
-        raise NotComputable("a value of one type or another")
-    if kinds & BINARY:
-        return BYTES
-    if any(value.is_text or value.type.base in MEMBERS for value in typed):
-        return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
-    arrays = [as_number(value, session) for value in typed]
-    if any(pa.types.is_floating(array.type) for array in arrays):
-        return DOUBLE
-    return exact_type(max(array.type.scale for array in arrays))
-
-
-def _one_of(arguments: Arguments, session: Session) -> tuple[list[Value], ColumnType]:
-    """The values converted to their common type."""
-    type_ = _common_type(arguments, session)
-    scales = {value.type.scale or 0 for value in arguments if not value.is_null}
-    shows = type_.base != "decimal" or len(scales) == 1  # each is shown with its own digits
-    made = []
-    for value in arguments:
-        if value.is_null:
-            values = pa.nulls(len(value.values), _arrow_of(type_, arguments))
-        elif type_.base == "double":
-            values = as_double(as_number(value, session))
-        elif type_.base in ("decimal", "bigint"):
-            values = as_number(value, session).cast(pa.decimal128(38, type_.scale or 0))
-        elif type_ is BYTES:
-            values = as_bytes(value, session)
-        elif type_.base == "longtext":
-            values = as_text(value, session, type_.charset)
-        elif type_.base in NETWORK:
-            values = convert_values(value.values, value.type, type_, session)
-        else:
-            values = value.values
-        shown = pa.nulls(len(value.values), pa.string()) if value.is_null else \
-            None if shows or not value.shows else as_text(value, session)
-        digits = None if type_ is BYTES and value.digits is not False and len(arguments) > 1 else False
-        made.append(Value(values, type_, value.constant, digits=digits, shows=shows, shown=shown))
-    return made, type_
-
-
-def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
-    if type_ is NULL:
-        return pa.null()
-    if type_.base in ("decimal", "bigint"):
-        return pa.decimal128(38, type_.scale or 0)
-    if type_ is BYTES:
-        return pa.binary()
-    return pa.string() if type_.base == "longtext" else pa.float64() if type_.base == "double" else \
-        next(value.values.type for value in arguments if not value.is_null)
-
-
-def _coalesce(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    made, type_ = _one_of(arguments, session)
-    texts = _shown_texts(made)
-    return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made), _digits(made),
-                 made[0].shows, is_choice=True, shown=pc.coalesce(*together(texts, n)) if texts else None)
-
-
-def _digits(values: list[Value]) -> bool | None:
-    """None if one of the values is hexadecimal digits, which are a number or text by the place of the choice."""
-    return None if any(value.digits is None for value in values) else False
-
-
-def _shown_texts(values: list[Value]) -> list[Value]:
-    """The values as the texts that they are shown as; none if one of them is not known."""
-    texts = [replace(value, values=value.shown) for value in values if value.shown is not None]
-    return texts if len(texts) == len(values) else []
-
-
-def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """Pair alternating conditions and values; the rest is the ELSE."""
-    whens, (*thens, otherwise) = arguments[:-1:2], [*arguments[1:-1:2], arguments[-1]]
-    made, type_ = _one_of([*thens, otherwise], session)
-    constant = all(value.constant for value in arguments)
-    truths = [replace(when, values=as_truth(when, session)) for when in whens]
-
-    def chosen(choices: list[Value]) -> pa.Array:
-        arrays = together([*truths, *choices], n)
-        result = arrays[-1]
-        for condition, choice in reversed(list(zip(arrays[:len(whens)], arrays[len(whens):-1], strict=True))):
-            result = pc.if_else(condition.fill_null(False), choice, result)
-        return result
-
-    texts = _shown_texts(made) if not constant else []
-    return Value(chosen(made), type_, constant, _digits(made), made[0].shows, is_choice=True,
-                 shown=chosen(texts) if texts else None, in_text=bool(texts) and session.flavour == "mysql")
-
-
-def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    return _case(arguments, call, session, n)
 
 
 def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     value, low, high = arguments
-    _check_written_clocks(arguments, session)
+    check_written_clocks(arguments, session)
     sides = [FUNCTIONS[name]([value, bound], Call(name), session, n) for name, bound in ((">=", low), ("<=", high))]
     return _logic(pc.and_kleene)(sides, call, session, n)
 
 
-def _simple_case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """Simple CASE: a value, then alternating values to compare with and results; the rest is the ELSE."""
-    subject, *branches = arguments
-    _check_written_clocks([subject, *branches[:-1:2]], session)
-    branches[:-1:2] = [FUNCTIONS["="]([subject, when], Call("="), session, n) for when in branches[:-1:2]]
-    return _case(branches, call, session, n)
-
-
-def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    left, right = arguments
-    same = _compared(pc.equal)([left, right], Call("="), session, n)
-    if left.type.base in {*INTEGERS, "year", "float"}:  # a number, which no longer shows as a column's
-        left = numbers(as_number(left, session), constant=left.constant)
-    [values, equal] = together([left, replace(same, values=as_truth(same, session))], n)
-    nulls = pa.scalar(None, values.type)
-    return replace(left, values=pc.if_else(equal.fill_null(False), nulls, values),
-                   constant=left.constant and right.constant, is_column=False, is_choice=True)
-
-
-def _days_among(arguments: Arguments, session: Session) -> Arguments:
-    """Dates beside dates with a time, or beside texts, as values of one type: the texts as dates, without their time
-    if no date has a time. A time has as many digits as any of them; a text that is no literal has six."""
-    dates = [value for value in arguments if value.type.base in DATES]
-    kinds = {value.type.base for value in arguments if not value.is_text}
-    if not dates or not kinds <= DATES or len({value.type for value in arguments}) == 1:
-        return arguments
-    has_time = kinds != {"date"}
-    digits = max(_digits_of_second(value) for value in arguments) if has_time else 0
-    type_ = ColumnType("datetime", fsp=digits) if has_time else ColumnType("date")
-    if not has_time and any(value.is_text and pc.any(pc.match_substring_regex(value.values, r"59\D?59\.[5-9]")).as_py()
-                            for value in arguments):
-        raise NotComputable("text with a fraction of a second compared with dates")  # MySQL cuts it, not to a next day
-    made = [replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
-            for value in arguments]
-    for value, before in zip(made, arguments, strict=True):
-        if value.values.null_count > before.values.null_count or zero_dates.has_any(value.values):
-            raise NotComputable("an invalid date compared")
-    return made
-
-
-def _digits_of_second(value: Value) -> int:
-    if not value.is_text:
-        return value.type.fsp or 0
-    if not value.constant:
-        return 6
-    return len((value.values[0].as_py() or "").partition(".")[2])
-
-
-def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """GREATEST and LEAST: of texts and of dates as they compare, else of numbers; NULL where one is. Among strings, a
-    number is a string in MySQL and makes all of them numbers in MariaDB. Of equal texts MySQL's GREATEST takes the last
-    one."""
-    if any(value.is_null for value in arguments):
-        return Value(pa.nulls(1), NULL, constant=True)
-    has_texts = any(value.is_text for value in arguments)  # then MySQL assigns a date by its text
-    arguments = _days_among(arguments, session)
-    kinds = {value.type.base for value in arguments}
-    if "time" in kinds and len(kinds) > 1 and session.flavour == "mariadb":
-        raise NotComputable(f"{call.name} of times and other values")
-    are_strings = [value.is_text or value.type.base in (*MEMBERS, *BINARY) for value in arguments]
-    if any(are_strings) and not all(are_strings) and session.flavour == "mariadb" and not kinds & {*TEMPORAL}:
-        arguments = [Value(as_double(as_number(value, session)), DOUBLE, value.constant) for value in arguments]
-        are_strings = [False]
-    if not any(are_strings) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
-        return EXTREMES[call.name](arguments, call, session, n)
-    (made, *others), type_ = _one_of(arguments, session)
-    if type_ is BYTES:
-        chosen = pc.max_element_wise if call.name == "GREATEST" else pc.min_element_wise
-        return Value(chosen(*together([made, *others], n), skip_nulls=False), BYTES,
-                     all(value.constant for value in arguments))
-    sign = "<" if call.name == "LEAST" else ">=" if session.flavour == "mysql" else ">"
-    if type_.collation is None and all(value.constant and value.type.charset == session.literals
-                                       for value in arguments if value.is_text):  # numbers beside literals
-        in_theirs = replace(type_, collation=session.collation)
-        made, *others = (replace(value, type=in_theirs) for value in (made, *others))
-    for other in others:
-        is_next = FUNCTIONS[sign]([other, made], Call(sign), session, n)
-        first, second, chosen = together([other, made, replace(is_next, values=as_truth(is_next, session))], n)
-        made = replace(made, values=pc.if_else(chosen, first, second), constant=made.constant and other.constant)
-    made = replace(made, type=type_)
-    return replace(made, is_choice=True) if has_texts and made.type.base in DATES else made
-
-
 FUNCTIONS: dict[str, Function] = {
-    "GREATEST": _extreme, "LEAST": _extreme,
     "AND": _logic(pc.and_kleene), "OR": _logic(pc.or_kleene), "NOT": _logic(pc.invert), "XOR": _logic(pc.xor),
-    "ISNULL": _is_null, "=": _compared(pc.equal), "<>": _compared(pc.not_equal), "<": _compared(pc.less),
-    "<=": _compared(pc.less_equal), ">": _compared(pc.greater), ">=": _compared(pc.greater_equal),
-    "<=>": _compared(_null_safe_equal), "IN": _in, "BETWEEN": _between,
-    "COALESCE": _coalesce, "IFNULL": _coalesce, "CASE": _case, "SIMPLE CASE": _simple_case, "IF": _if,
-    "NULLIF": _null_if,
+    "ISNULL": _is_null, "=": compared(pc.equal), "<>": compared(pc.not_equal), "<": compared(pc.less),
+    "<=": compared(pc.less_equal), ">": compared(pc.greater), ">=": compared(pc.greater_equal),
+    "<=>": compared(_null_safe_equal), "IN": _in, "BETWEEN": _between,
 }
 DECIDED_BY = {"AND": False, "OR": True}
 """The truth of an operand that is also that of the whole, whatever the other operand is."""

@@ -63,8 +63,8 @@ class FileGroups:
         self._commits: list[tuple[int, FileGroups, int]] = []
 
     def columns(self, positions: np.ndarray, seqs: np.ndarray) -> list[pa.Array]:
-        """Of the groups that bytes at these offsets, ascending, are in: commit versions, times, GTIDs, servers,
-        threads, the file; behind the commit versions, the numbers of changes in them."""
+        """Return, for changes at these offsets, which ascend, the columns that describe their groups: commit versions,
+        the changes' own numbers (`seqs`), times, GTIDs, servers, threads, and the file."""
         n = len(positions)
         numbers, versions, times = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
         k.find_groups(positions, self._starts, self._versions, self._times, numbers, versions, times)

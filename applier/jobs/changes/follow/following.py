@@ -40,9 +40,10 @@ _MOST_SECONDS_OFF = 30.0
 
 @dataclass(frozen=True)
 class FollowOptions:
-    """What to follow: the log of `changes`, and of it the tables of `filter`. `state` is the file of FollowState, None:
-    none is kept. `every` is the interval between looks, in seconds; a batch has at most about `batch_bytes` of the log.
-    `until_now`: end when nothing is new. `source`: copy this server's log into the archive meanwhile."""
+    """The options of a follower: it reads the log of `changes`, and in it the tables of `filter`. `state` is the file
+    of FollowState; None: the state is not saved. `every` is the interval between checks, in seconds; a batch has at
+    most about `batch_bytes` of the log. `until_now`: end when there is nothing new. `source`: meanwhile copy this
+    server's log into the archive."""
 
     changes: ChangesOptions
     filter: TableFilter = EVERYTHING
@@ -267,7 +268,7 @@ def _has_files(archive: str) -> bool:
 
 class _NoCopying:
     def check(self) -> None:
-        """Copying has not ended."""
+        """Do nothing: there is no copying that could have failed."""
 
 
 def _copying(options: FollowOptions, progress: Progress) -> AbstractContextManager[_Copying | _NoCopying]:

@@ -111,5 +111,5 @@ def read_head(n_bytes: int) -> bytes:
 
 
 def _standard_input() -> io.FileIO:
-    """Without a buffer, in which bytes would be lost between two readers."""
+    """Open stdin without a buffer, since bytes in a buffer would be lost between two readers."""
     return io.FileIO(sys.stdin.fileno(), closefd=False)

@@ -89,7 +89,7 @@ class InsertSpans:
 
 
 def new_spans(columns: int, values: int) -> InsertSpans:
-    """Room for about this many values."""
+    """Return room for about this many values."""
     shape = columns, max(1, values // max(1, columns))
     return InsertSpans(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.uint8),
                  np.zeros(columns, np.int64))

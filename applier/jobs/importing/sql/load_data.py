@@ -37,7 +37,7 @@ class Lines:
                              hint="fields may end in one character, lines in one or two, and a backslash may escape")
 
     def for_kernel(self) -> tuple[int, int, int, int, int]:
-        """field_end, line, second, enclosing, escape of FIELDS."""
+        """Return the bytes field_end, line, second, enclosing and escape of FIELDS."""
         line = self.lines_end.encode()
         return (self.fields_end.encode()[0], line[0], line[1] if len(line) > 1 else NONE,
                 self.enclosed.encode()[0] if self.enclosed else NONE, 92 if self.escaped else NONE)
@@ -62,13 +62,13 @@ class RowsFile:
     is_whole: bool = False
 
     def kinds(self, names: list[str]) -> np.ndarray:
-        """For each column the kind of its decoded fields, 0 for plain ones."""
+        """Return the kind of each column's decoded fields, 0 for plain ones."""
         coded = {folded(name): what for name, what in self.coded.items()}
         return np.array([coded.get(folded(name), 0) for name in names], np.uint8)
 
 
 def parse_load_data(sql: str, database: str | None, sql_mode: str, flavour: str, charset: str) -> RowsFile:
-    """LOAD DATA … INFILE; `uri` is as written. Raises SchemaError if it is not understood, UsageError."""
+    """Parse LOAD DATA … INFILE; `uri` is as written. Raises SchemaError for an unknown form, UsageError."""
     cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), StatementContext(flavour, sql_mode, database))
     cursor.expect("LOAD", "DATA")
     cursor.accept_any("LOW_PRIORITY", "CONCURRENT")
@@ -136,7 +136,8 @@ def _field(cursor: Cursor) -> tuple[str, bool]:
 
 
 def _assignments(cursor: Cursor) -> tuple[dict[str, str], dict[str, int]]:
-    """SET: the column that each variable goes to, and the kinds of literals of those that a function decodes."""
+    """Parse SET: return the column to which each variable goes, and the kinds of literals of variables that a function
+    decodes."""
     targets: dict[str, str] = {}
     coded: dict[str, int] = {}
     if not cursor.accept("SET"):

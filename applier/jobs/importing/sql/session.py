@@ -75,7 +75,7 @@ class DumpSession:
         return codec_of(self.charset)
 
     def set(self, sql: str) -> None:
-        """A SET statement: variables that do not matter are skipped."""
+        """Apply a SET statement; variables that do not matter are skipped."""
         tokens = tokenize(sql, sql_mode=self.sql_mode, flavour=self.flavour)[1:-1]
         for assignment in _by_commas(tokens):
             self._assign(assignment)

@@ -112,5 +112,5 @@ def nulled(array: pa.Array, rows: np.ndarray) -> pa.Array:
 
 
 def all_unusual(literals: Literals, arrow: pa.DataType) -> Values:
-    """No values yet: all literals but NULL are read one by one."""
+    """Return no values, so that all literals but NULL are read one by one."""
     return Values(pa.nulls(len(literals), arrow), literals.kinds != kind.NULL)

@@ -72,7 +72,7 @@ def _gone(table: Table, published: manifest.Snapshot, before_ms: int | None) -> 
 
 
 def _version(snapshot: Snapshot, lake: str | None) -> int | None:
-    """At which version of the lake it was published; None if at none."""
+    """Return the version of the lake at which a snapshot was published; None if it was at none."""
     said = {} if snapshot.summary is None else snapshot.summary.additional_properties
     number = said.get(VERSION, "") if lake is not None and said.get(LAKE) == lake else ""
     return int(number) if number.isascii() and number.isdecimal() else None

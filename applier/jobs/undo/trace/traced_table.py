@@ -167,8 +167,8 @@ class TracedTable:
         return self._grown[version] + sum(unit.traced_rows().at_first for unit in self._walks[version].units)
 
     def _check_that_no_rows_are_out_of(self, line: Sequence[int]) -> None:
-        """Raises SchemaError where a chosen TRUNCATE or DROP took rows, or partitions, of a table that is another one
-        now."""
+        """Raise SchemaError if a chosen TRUNCATE or DROP removed rows, or partitions, of a table that has become
+        another one."""
         for id, version in self._log.versions.items():
             end = version.end
             if id not in line and end is not None and end in self._losses and self._is_wanted(end) and (
