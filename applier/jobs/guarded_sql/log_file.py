@@ -71,8 +71,8 @@ def _changes(table: ChangedRows, kinds: tuple[int, ...]) -> Iterator[RowChanges]
 
 def _with_same_documents(definition: TableDefinition, images: list[pa.RecordBatch]
                          ) -> Iterator[tuple[list[pa.RecordBatch], set[str]]]:
-    """Rows of updates by the documents that they do not change, which images after them leave out: text does not hold
-    all numbers that documents may have."""
+    """Yield rows of updates by the documents that they do not change, which images after them leave out: text does not
+    hold all numbers that documents may have."""
     n = images[0].num_rows
     documents = [column.name for column in definition.stored_columns if column.type.entry.family is Family.DOCUMENT]
     if len(images) == 1 or not documents:
