@@ -1,10 +1,11 @@
 """The hashed form of a value, on a server and here: exactly the same bytes, on both servers and in all sessions.
 
 Numbers, dates and times are the texts that a server gives, without ZEROFILL's zeros and with as many fractional digits
-as the column has. Text is UTF-8, whatever its character set. A FLOAT or DOUBLE is the eight bytes of the double, lowest
-first: a server has no function for them, but its encoding of a point has them (four bytes of SRID, the byte order, four
-bytes of the type, then x), and no text of a double is the same on both servers. Byte strings, geometries and vectors
-are their bytes. For a DOUBLE(M,D) it is the double that a SELECT shows, as in snapshots.
+as the column has. Text is UTF-8, whatever its character set, but in a set of which several codes are shown as one
+character it is its bytes. A FLOAT or DOUBLE is the eight bytes of the double, lowest first: a server has no function
+for them, but its encoding of a point has them (four bytes of SRID, the byte order, four bytes of the type, then x), and
+no text of a double is the same on both servers. Byte strings, geometries and vectors are their bytes. For a DOUBLE(M,D)
+it is the double that a SELECT shows, as in snapshots.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from applier.jobs.exporting.cells import texts_of
 from applier.jobs.importing.sql.literals import column_values
 from applier.jobs.importing.sql.spans import LiteralContext, LiteralError, Literals
 from applier.jobs.importing.sql.tuple_kernel import NULL, TEXT
+from applier.mysql.character_sets.exact_text import exact_text, shown
+from applier.mysql.reader_values import lossy_charset
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type, quote_name
 from applier.mysql.values.byte_columns import beside, value_bytes
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column
+from applier.sql.casting.byte_strings import bytes_of_text
 
 _MICROSECONDS = 6
 _DOUBLE = 8
@@ -49,7 +53,9 @@ def hashed(column: Column, values: pa.Array) -> Hashed:
     if family is Family.FLOATING:
         numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
         return Hashed(np.arange(len(values) + 1, dtype=np.int64) * _DOUBLE, numbers.view(np.uint8), nulls)
-    return Hashed(*value_bytes(texts_of(column, values)), nulls, _cut(column.type))
+    charset = lossy_charset(column.type)
+    data = texts_of(column, values) if charset is None else bytes_of_text(values, charset)
+    return Hashed(*value_bytes(data), nulls, _cut(column.type))
 
 
 def canonical_bytes(column: Column, values: pa.Array) -> pa.Array:
@@ -64,6 +70,8 @@ def stored_values(column: Column, definition: TableDefinition, data: pa.Array) -
     ValueError for bytes that are no values of the column."""
     if column.type.entry.family in _READ_DIRECTLY:
         return values_of(column, data)
+    if (charset := lossy_charset(column.type)) is not None:
+        return exact_text(data, charset)
     offsets = np.frombuffer(data.buffers()[1], np.int32)[:len(data) + 1].astype(np.int64)
     is_null = data.is_null().to_numpy(zero_copy_only=False)
     literals = Literals(np.frombuffer(data.buffers()[2] or b"", np.uint8), offsets[:-1], np.diff(offsets),
@@ -85,6 +93,8 @@ def values_of(column: Column, data: pa.Array) -> pa.Array:
         return pa.array([None if one is None else np.frombuffer(one, "<f4") for one in data.to_pylist()], stored)
     if family in (Family.BYTES, Family.GEOMETRY):
         return data
+    if (charset := lossy_charset(column.type)) is not None:
+        return shown(exact_text(data, charset), charset)
     texts = data.cast(pa.string())
     return texts if family in (Family.DATE, Family.DATETIME, Family.TIME) else texts.cast(stored)
 
@@ -130,7 +140,8 @@ def _bit(name: str, kind: ColumnType) -> str:
 
 
 def _text(name: str, kind: ColumnType) -> str:
-    return f"CONVERT({name} USING utf8mb4)"
+    charset = lossy_charset(kind)
+    return f"CONVERT({name} USING utf8mb4)" if charset is None else f"CAST(CONVERT({name} USING {charset}) AS BINARY)"
 
 
 def _address(name: str, kind: ColumnType) -> str:

@@ -1,12 +1,15 @@
 """How tables are divided into ranges, and what names become in statements. That servers put the same rows into them is
 in tests/recorded/verify."""
 
+import pyarrow as pa
 import pytest
 
 import applier
 from applier.jobs.verify import plan as planning
+from applier.jobs.verify.canonical import canonical_bytes, sql_value, stored_values, values_of
 from applier.jobs.verify.result import DifferentRow, DifferentTable
 from applier.jobs.verify.rows import key_texts, keys_of
+from applier.mysql.character_sets.exact_text import exact_text
 from applier.snapshot import manifest
 from applier.snapshot.reader import read_batches
 from tests.support.diffs import snapshot_of
@@ -94,3 +97,18 @@ def test_keys_with_invalid_dates(tmp_path):
                 for number, key in enumerate(texts)]
         found = [str(key)[:16] for [key] in keys_of(DifferentTable(table, (), rows=tuple(rows)))]
         assert found == ["0000-00-00 00:00", "2024-02-30 01:00"]
+
+
+@pytest.mark.parametrize(("charset", "codes", "texts"), [
+    ("cp1251", [b"\x98", b"?", b"\xc6"], "??Ж"), ("greek", [b"\xff", b"?", b"\xc1"], "??Α"),
+    ("sjis", [b"\x5c", b"\x81\x5f", b"\x82\xa0"], "\\\\あ"), ("cp932", [b"\xed\x40", b"\xfa\x5c", b"a"], "纊纊a")])
+def test_codes_of_one_character(tmp_path, charset, codes, texts):
+    """A server that has another code for the same character is not the same: the column's bytes are compared."""
+    made = snapshot_of(tmp_path / "made", f"CREATE TABLE d.t (s VARCHAR(9) CHARACTER SET {charset})", [])
+    [table] = planning.plan(manifest.load(made.uri)).tables
+    [column], data = table.columns, pa.array([*codes, None], pa.binary())
+    values = exact_text(data, charset)
+    assert canonical_bytes(column, values).equals(data)
+    assert stored_values(column, table.definition, data).equals(values)
+    assert values_of(column, data).to_pylist() == [*texts, None]
+    assert sql_value(column) == f"CAST(CONVERT(`s` USING {charset}) AS BINARY)"
