@@ -502,3 +502,24 @@ CREATE TABLE u_cp1251 (id INT PRIMARY KEY, v VARCHAR(10), w VARCHAR(10)) CHARACT
 INSERT INTO u_cp1251 VALUES (1, 'é', 'é')
 ALTER TABLE u_cp1251 DEFAULT CHARACTER SET cp1251, ADD a CHAR(6) DEFAULT 'é', ADD b TEXT, MODIFY v VARCHAR(12), CONVERT TO CHARACTER SET utf8mb3
 INSERT INTO u_cp1251 (id, v, w, b) VALUES (2, 'é', 'é', 'é')
+
+-- bytes-of-what-functions-read-in-documents
+SET sql_mode=''
+CREATE TABLE t_latin1 (id INT PRIMARY KEY, v VARCHAR(60)) CHARACTER SET latin1
+INSERT INTO t_latin1 VALUES (1, '{"a": "é"}'), (2, 'é'), (3, NULL), (4, '[1]')
+ALTER TABLE t_latin1 ADD a VARBINARY(200) AS (JSON_COMPACT('{"a": "é"}')) STORED, ADD b VARBINARY(200) AS (JSON_COMPACT(v)) STORED, ADD c VARBINARY(200) AS (JSON_DETAILED(v)) STORED
+ALTER TABLE t_latin1 ADD e VARBINARY(200) AS (JSON_VALUE(v, '$.a')) STORED, ADD f INT AS (LENGTH(JSON_VALUE(v, '$.a'))) STORED
+ALTER TABLE t_latin1 ADD g VARCHAR(200) CHARACTER SET utf8mb4 AS (JSON_VALUE(v, '$.a')) STORED, ADD h VARCHAR(200) AS (JSON_COMPACT(v)) STORED
+UPDATE t_latin1 SET v = '{"a": "éé"}' WHERE id > 2
+CREATE TABLE t_gbk (id INT PRIMARY KEY, v VARCHAR(60)) CHARACTER SET gbk
+INSERT INTO t_gbk VALUES (1, '{"a": "é"}'), (2, 'é'), (3, NULL), (4, '[1]')
+ALTER TABLE t_gbk ADD a VARBINARY(200) AS (JSON_COMPACT('{"a": "é"}')) STORED, ADD b VARBINARY(200) AS (JSON_COMPACT(v)) STORED, ADD c VARBINARY(200) AS (JSON_DETAILED(v)) STORED
+ALTER TABLE t_gbk ADD e VARBINARY(200) AS (JSON_VALUE(v, '$.a')) STORED, ADD f INT AS (LENGTH(JSON_VALUE(v, '$.a'))) STORED
+ALTER TABLE t_gbk ADD g VARCHAR(200) CHARACTER SET utf8mb4 AS (JSON_VALUE(v, '$.a')) STORED, ADD h VARCHAR(200) AS (JSON_COMPACT(v)) STORED
+UPDATE t_gbk SET v = '{"a": "éé"}' WHERE id > 2
+
+-- arrays-of-one-scalar-in-several-lines
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(60))
+INSERT INTO t VALUES (1, '[1]'), (2, '{"a":[1], "b":[], "c":{"d": ["x"]}}'), (3, '[[[1]]]'), (4, '[{}]'), (5, '[[]]'), (6, '[ 1.50 ]'), (7, '[null]'), (8, '[1, [2]]')
+ALTER TABLE t ADD a VARCHAR(200) AS (JSON_DETAILED(v)) STORED

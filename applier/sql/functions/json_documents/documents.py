@@ -315,8 +315,9 @@ def _detailed(node: Node, _: list[Path]) -> str:
 
 
 def _detailed_lines(node: Node, indent: str) -> str:
-    """Return MariaDB's form of several lines: a value with parts begins a line of its own."""
-    if not node.kind or (node.kind == "[" and not node.parts):
+    """Return MariaDB's form of several lines: a value with parts begins a line of its own, and an array of one scalar
+    is one line."""
+    if not node.kind or (node.kind == "[" and (not node.parts or (len(node.parts) == 1 and not node.parts[0].kind))):
         return node.written()
     within = indent + "    "
     parts = [_detailed_lines(part, within) for part in node.parts]
@@ -520,6 +521,9 @@ def as_part(value: Value, session: Session) -> Value:
         made = by_distinct(_misread(value), quoted)
     elif value.is_text and (session.flavour == "mysql" or value.type.base != "longtext" or not value.is_column):
         made = by_distinct(_shown_text(value, session), quoted)
+        if session.flavour == "mariadb" and value.type.charset == "sjis" and \
+                pc.any(pc.match_substring(made, "\\")).as_py():
+            raise NotComputable("backslashes in sjis, which MariaDB writes as others")
     elif value.type.base == "double" and session.flavour == "mysql":
         made = by_distinct(value.values, to_text)
     elif pa.types.is_decimal(value.values.type) or pa.types.is_integer(value.values.type) or \
