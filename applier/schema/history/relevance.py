@@ -51,7 +51,7 @@ class Relevance:
         except ApplierError:
             return Relevant()
         if all(isinstance(change, SessionChange) or (
-                isinstance(change, Ignored) and change.what != "ALTER SEQUENCE"
+                isinstance(change, Ignored) and change.what not in ("ALTER SEQUENCE", "OPTIMIZE", "REPAIR")
                 and not any(map(self._may_want, change.objects))) for change in changes):
             return self._unneeded(statement, flavour)
         if len(changes) != 1 or not isinstance(dml := changes[0], Dml):
