@@ -69,7 +69,10 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
     if default.kind == "expression":
         made = evaluate(default.text, columns, n, session)
         made = replace(made, digits=True) if made.digits is None else made  # of an older definition: MariaDB's 0x41
-        return replace(made, is_loose=False) if literal_of(default.text) is not None else made
+        if literal_of(default.text) is None:
+            return made
+        is_in_own_set = made.is_text and default.text.startswith("'")  # of the session that said it
+        return replace(made, is_loose=False, type=replace(made.type, charset="utf8mb4") if is_in_own_set else made.type)
     return _literal(default, column, session)
 
 

@@ -20,7 +20,7 @@ from applier.mysql.character_sets.charsets import CHARSETS
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, ColumnType
+from applier.mysql.types import BINARY, GEOMETRY, ColumnType
 from applier.sql.casting.byte_strings import bit_bytes
 from applier.sql.casting.texts import WIDE, in_charset
 from applier.sql.functions import (
@@ -76,6 +76,8 @@ _OF_STRINGS = frozenset({
 _OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
                        "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
 """Functions of strings for which a BIT is its bytes."""
+_OF_GEOMETRY = frozenset({"LTRIM", "RTRIM", "HEX"})
+"""Others for which a geometry is its bytes."""
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
 """Functions whose text is not in the character set of literals, as text made of numbers is."""
 _OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRACT", "ADDTIME", "SUBTIME", "TIMEDIFF",
@@ -203,6 +205,8 @@ class Evaluator:
         if call.name in _OF_BYTES:
             arguments = [Value(bit_bytes(value.values, value.type), BYTES, value.constant)
                          if value.type.base == "bit" else value for value in arguments]
+        if call.name in _OF_BYTES | _OF_GEOMETRY:
+            arguments = [replace(value, type=BYTES) if value.type.base in GEOMETRY else value for value in arguments]
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:

@@ -164,7 +164,7 @@ def as_text(value: Value, session: Session, charset: str | None = TEXT.charset) 
         return pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
     if not value.shows and value.text_scale is not None:
         return exact_texts(decimals.rounded(value.values, value.text_scale))
-    if value.type.base == "bit" or value.type.base in types.BINARY or not (value.shows or is_choice_of_digits(value)):
+    if value.type.base in {"bit", *types.BINARY, *types.GEOMETRY} or not (value.shows or is_choice_of_digits(value)):
         raise NotComputable(f"{value.type.base.upper()} as text")
     return convert_values(value.values, value.type, TEXT, session)
 
@@ -178,7 +178,7 @@ def shown_bytes(value: Value) -> pa.Array:
 
 def as_bytes(value: Value, session: Session) -> pa.Array:
     """A value's text as bytes. Raises NotComputable if its character set is unknown."""
-    if value.type.base in types.BINARY:
+    if value.type.base in types.BINARY | types.GEOMETRY:
         return value.values
     charset = value.type.charset if value.is_text or value.type.base in types.MEMBERS else None
     text = as_text(value, session, charset)

@@ -195,7 +195,9 @@ class ColumnChanges:
         words = action.words
         if self.converts is not None and words.type.members:  # labels go right into the set that the table gets
             words = replace(words, type=replace(words.type, charset=None, collation=None, binary_collation=False))
-        column = resolve_column(words, self.charset, self.context, in_primary_key=False)
+        of_bytes = self.context.flavour == "mariadb" and self.table_charset.charset == "binary"  # as CONVERT leaves it
+        column = resolve_column(words, self.table_charset if of_bytes else self.charset, self.context,
+                                in_primary_key=False)
         if words.kept_default is not None:
             self.kept_defaults[column.name] = column.default, words.kept_default
         converted = self._converted(column)

@@ -105,8 +105,8 @@ def _part(name: str) -> Function:
             value = _as_mariadb_reads(value, name, session)
         is_clock_of_any = call.name == "EXTRACT" and name in _CLOCKS
         if call.name == "EXTRACT" and name in _OF_DAYS_AND_CLOCKS:
-            if session.flavour == "mariadb" and (made := _of_whole_numbers(value, name, session)):
-                return made
+            if session.flavour == "mariadb" and (parts := _of_whole_numbers(value, name, session)):
+                return parts
             _check_is_known(value, name, session)
         has_days = (name.startswith("DAY_") or is_clock_of_any) and value.is_text and pc.any(
             pc.match_substring_regex(value.values, r"\d-\d")).as_py()

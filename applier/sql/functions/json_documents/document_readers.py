@@ -218,8 +218,9 @@ def _detailed(node: Node, _: list[Path]) -> str:
 
 
 def _detailed_lines(node: Node, indent: str) -> str:
-    """Return MariaDB's form of several lines: a value with parts begins a line of its own."""
-    if not node.kind or (node.kind == "[" and not node.parts):
+    """Return MariaDB's form of several lines: a value with parts begins a line of its own, and an array of one scalar
+    is one line."""
+    if not node.kind or (node.kind == "[" and (not node.parts or (len(node.parts) == 1 and not node.parts[0].kind))):
         return node.written()
     within = indent + "    "
     parts = [_detailed_lines(part, within) for part in node.parts]

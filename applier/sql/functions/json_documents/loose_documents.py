@@ -1,20 +1,24 @@
 """Documents that are no values of JSON columns, as MariaDB takes them.
 
 Bytes are text of the character set binary, as literals are in such a table; what a function makes of such a document is
-bytes, too. Of text in which no document begins, functions make NULL. Judged by MariaDB 10.5, 10.11 and 11.8.
+bytes, too. Text is in the character set of the document. Of text in which no document begins, functions make NULL.
+Judged by MariaDB 10.5, 10.11 and 11.8.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charsets import to_utf8
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
 from applier.sql.casting.byte_strings import bytes_of_text
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.functions.collated import EACH_BYTE
 from applier.sql.functions.json_documents import (
     document_changes,
@@ -24,7 +28,7 @@ from applier.sql.functions.json_documents import (
     new_documents,
 )
 from applier.sql.nodes import Call
-from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, as_bytes, is_ascii, together
+from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, as_bytes, is_ascii, text_type, together
 
 _FROM_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_QUOTE", "MEMBER OF"})
 """Functions whose first argument is no document."""
@@ -62,6 +66,11 @@ def _of_text(name: str, function: Function) -> Function:
             made = Value(pc.if_else(of_rows[0], of_rows[1], None), made.type, made.constant and document.constant)
         if document.type.base in BINARY and pa.types.is_string(made.values.type):
             made = Value(bytes_of_text(made.values, EACH_BYTE), BYTES, made.constant, is_loose=document.is_loose)
+        charset = document.type.charset
+        if made.type == TEXT and document.is_text and charset is not None and charset not in UTF8 | WIDE:
+            if name == "JSON_UNQUOTE" and not is_ascii(made.values):
+                raise NotComputable(f"JSON_UNQUOTE of text in {charset}")  # whose bytes are taken for UTF-8
+            made = replace(made, values=in_charset(made.values, charset), type=text_type(charset, None))
         return made
 
     return computed

@@ -95,6 +95,9 @@ def as_part(value: Value, session: Session) -> Value:
         made = by_distinct(_misread(value), quoted)
     elif value.is_text and (session.flavour == "mysql" or value.type.base != "longtext" or not value.is_column):
         made = by_distinct(_shown_text(value, session), quoted)
+        if session.flavour == "mariadb" and value.type.charset == "sjis" and \
+                pc.any(pc.match_substring(made, "\\")).as_py():
+            raise NotComputable("backslashes in sjis, which MariaDB writes as others")
     elif value.type.base == "double" and session.flavour == "mysql":
         made = by_distinct(value.values, to_text)
     elif pa.types.is_decimal(value.values.type) or pa.types.is_integer(value.values.type) or \
