@@ -17,6 +17,7 @@ from applier.columns.alter.scan_order import Arrivals, scan_order
 from applier.columns.table_key import TableKey, table_key
 from applier.errors import DUPLICATE_KEY, NotComputable, ReplayStopped, SchemaError
 from applier.mysql.names import folded
+from applier.mysql.values.zero_dates import to_python
 from applier.schema.definition import table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
 from applier.snapshot.files.value_marks import PARTITION
@@ -158,4 +159,4 @@ def _there_twice(row: pa.Table, key: TableKey, conversion: RowConversion) -> Rep
 
 
 def _key_text(row: pa.Table, key: TableKey) -> str:
-    return f"{key} = {', '.join(str(row.column(name)[0].as_py()) for name in key.names)}"
+    return f"{key} = {', '.join(str(to_python(row.column(name).combine_chunks())[0]) for name in key.names)}"

@@ -22,6 +22,7 @@ from applier.schema.ddl.alter_actions import (
     PartitionToTable,
     ReorganizePartitions,
     RewritePartitions,
+    SetOptions,
     TruncatePartitions,
 )
 from applier.schema.ddl.cursor import Cursor
@@ -302,18 +303,24 @@ def _is_checked(cursor: Cursor) -> bool:
 
 
 def parse_maintenance(cursor: Cursor) -> list[AlterAction]:
-    """After ANALYZE, CHECK or OPTIMIZE PARTITION: every row stays in its partition."""
+    """After ANALYZE or CHECK PARTITION: every row stays in its partition."""
     _skip(cursor)
     return []
 
 
+def parse_optimized(cursor: Cursor) -> list[AlterAction]:
+    """After OPTIMIZE PARTITION: every row stays in its partition, and the table is defined again."""
+    _skip(cursor)
+    return [SetOptions()]
+
+
 def parse_rewrite(cursor: Cursor) -> list[AlterAction]:
-    """After REBUILD or REPAIR PARTITION."""
+    """After REBUILD, which defines the table again, or REPAIR PARTITION."""
     repairs = cursor.tokens[cursor.index - 2].keyword == "REPAIR"
     cursor.accept_any("NO_WRITE_TO_BINLOG", "LOCAL")
     names = () if cursor.accept("ALL") else _list_of_names(cursor)
     _skip(cursor)
-    return [RewritePartitions(names, repairs)]
+    return [RewritePartitions(names, repairs), *([] if repairs else [SetOptions()])]
 
 
 def _skip(cursor: Cursor) -> None:
@@ -330,7 +337,8 @@ def _list_of_names(cursor: Cursor) -> tuple[str, ...]:
 
 PARTITION_ACTIONS: dict[str, Callable[[Cursor], list[AlterAction]]] = {
     "COALESCE": parse_coalesce, "REORGANIZE": parse_reorganize, "EXCHANGE": parse_exchange,
-    **dict.fromkeys(("ANALYZE", "CHECK", "OPTIMIZE"), parse_maintenance),
+    **dict.fromkeys(("ANALYZE", "CHECK"), parse_maintenance),
+    "OPTIMIZE": parse_optimized,
     **dict.fromkeys(("REBUILD", "REPAIR"), parse_rewrite),
 }
 """By the word before PARTITION."""

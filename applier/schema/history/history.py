@@ -30,7 +30,7 @@ from applier.schema.ddl.schema_changes import (
 from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.dump_header import database_of_header
 from applier.schema.foreign_keys import honours_inline_references
-from applier.schema.history.session import LoggedStatement, parse_arguments, text_of, timestamp_us
+from applier.schema.history.session import LoggedStatement, parse_arguments, sets_replicas_zone, text_of, timestamp_us
 from applier.schema.history.stored_objects import StoredObjects
 from applier.schema.history.table_changes import TableChanges
 from applier.schema.history.table_versions import (
@@ -219,6 +219,7 @@ class SchemaHistory:
         includes tables that are not wanted, and the state before the first log. `misplaced` are the tables with rows in
         partitions to which they do not belong."""
         self.objects.load(one for one in before.objects if one.end is None)
+        self._tables.time_zone = before._tables.time_zone
         self.load_column_ids(before.last_column_id)
         for name, charset in before.databases().items():
             self.load_database(name, charset)
@@ -279,11 +280,15 @@ class SchemaHistory:
                                end_of_time(self.server_version), self.server_version, statement.sequences)
         try:
             session = parse_arguments(statement, self.flavour, self._rewrites, self._system_time_zone)
+            if has_zone := sets_replicas_zone(statement, self.flavour):
+                self._tables.time_zone = session["time_zone"]
             for change in self._parse(sql, **session):
                 self.objects.apply(change, origin, statement.database, session.get("sql_mode", ""))
                 if self.case is not None and isinstance(change, CreateDatabase | DropDatabase | AlterDatabase):
                     self.case.folds |= change.name != statement.database == folded(change.name)  # typed, and stored
                 self._apply(change, origin)
+            if has_zone:
+                self._changes.go_on_in_zone(origin)
         except (SchemaError, UnsupportedStatement) as error:
             error.file, error.position, error.gtid = origin.file, origin.position, origin.gtid
             raise

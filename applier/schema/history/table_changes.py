@@ -35,7 +35,7 @@ from applier.schema.foreign_keys import pointed_anew
 from applier.schema.history.alter import Altered, alter, moved, read_without_escapes, written_again
 from applier.schema.history.conversion import RowConversion, same_to_rows
 from applier.schema.history.drawn_sequences import DrawnSequences
-from applier.schema.history.effects import computes_anew, moves_timestamps
+from applier.schema.history.effects import computes_anew, computes_in_zone, moves_timestamps
 from applier.schema.history.in_place import is_in_place
 from applier.schema.history.moved_rows import BOTH_KNOWN, MOVING, MovingAction, move_rows
 from applier.schema.history.table_versions import (
@@ -99,6 +99,9 @@ class TableChanges:
                 self._drop_database(name, origin)
             case Ignored("ALTER SEQUENCE"):
                 self._sequences.alter(change)
+            case Ignored("OPTIMIZE", names):
+                for database, optimized in names:
+                    self._define_again((database, optimized or ""), origin)
             case Ignored("REPAIR", names):
                 for database, repaired in names:
                     self._repair((database, repaired or ""), origin)
@@ -180,6 +183,16 @@ class TableChanges:
             self._tables.end(table, origin.end)  # its definition is unknown now, which matters only if it is used
             return
         self._go_on(version, altered, change.context, origin, written)
+
+    def _define_again(self, table: TableName, origin: StatementOrigin) -> None:
+        """OPTIMIZE TABLE of InnoDB, for which a server alters the table without actions."""
+        version = self._named(table, origin)
+        if version is None or (version.definition.engine or "InnoDB").lower() != "innodb":
+            return
+        definition = version.definition
+        again = replace(definition, columns=tuple(read_again(column, definition.flavour)
+                                                  for column in definition.columns))
+        self._go_on(version, Altered(again, tuple(range(len(definition.columns)))), None, origin)
 
     def _move_rows(self, table: TableName, action: MovingAction, origin: StatementOrigin) -> None:
         """Move rows between a partition and a table."""
@@ -290,6 +303,17 @@ class TableChanges:
         """
         self._check_engine(definition)
         self._tables.begin(definition, origin.end, origin.sql, *sources, emptied=emptied)
+
+    def go_on_in_zone(self, origin: StatementOrigin) -> None:
+        """Let rows after a statement be computed in the time zone of versions that begin."""
+        time_zone = self._tables.time_zone
+        for version in list(self._tables.alive()):
+            definition = version.definition
+            if version.time_zone != time_zone and computes_in_zone(definition):
+                same = RowConversion(definition, definition, tuple(range(len(definition.columns))), file=origin.file,
+                                     position=origin.position, gtid=origin.gtid)
+                self._tables.end((definition.database, definition.name), origin.end)
+                self._tables.begin(definition, origin.end, origin.sql, RowSource(version.id, same))
 
     def _check_engine(self, definition: TableDefinition) -> None:
         if self._wanted(definition.database, definition.name):

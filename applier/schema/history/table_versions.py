@@ -116,13 +116,14 @@ class Redefinition:
 
 class TableVersions:
     """All versions of all tables, in the order of creation; a version's id is its index. The columns of tables that are
-    `wanted` have numbers; `last_column_id` is the last one that was given. `follows_misplaced`: rows may come to lie in
-    partitions to which they do not belong, and each later statement makes a version; otherwise such rows are refused.
+    `wanted` have numbers; `last_column_id` is the last one that was given, `time_zone` the zone of versions that begin.
+    `follows_misplaced`: rows may come to lie in partitions to which they do not belong, and each later statement makes
+    a version; otherwise such rows are refused.
     """
 
     def __init__(self, wanted: Callable[[str, str], bool], time_zone: str = SYSTEM, *,
                  follows_misplaced: bool = False) -> None:
-        self._wanted, self._time_zone, self.last_column_id = wanted, time_zone, 0
+        self._wanted, self.time_zone, self.last_column_id = wanted, time_zone, 0
         self.follows_misplaced = follows_misplaced
         self._versions: list[TableVersion] = []
         self._by_table: dict[TableName, SortedKeyList[int, Position]] = {}  # ids by the versions' starts
@@ -214,7 +215,7 @@ class TableVersions:
         may_misplace = definition.partitioning is not None and any(
             source.conversion.may_misplace or self._versions[source.version].may_misplace for source in sources)
         self._versions.append(TableVersion(number, definition, position, None, sql, sources, in_base, given,
-                                           self._time_zone, may_misplace=may_misplace))
+                                           self.time_zone, may_misplace=may_misplace))
         if table not in self._by_table:
             self._by_table[table] = SortedKeyList(key=lambda number: self._versions[number].start)
             self._by_folded.setdefault(folded_table(table), []).append(table)
