@@ -228,9 +228,10 @@ class SchemaHistory:
         for version in before.versions():
             if version.end is None:
                 self._tables.begin_as(version)
-                if (name := (version.definition.database, version.definition.name)) in misplaced:
-                    self._tables.note_misplaced(name)
-                self._fold_name((version.definition.database, version.definition.name))
+                own = version.definition.database, version.definition.name
+                if own in misplaced:
+                    self._tables.note_misplaced(own)
+                self._fold_name(own)
 
     def _stored(self, table: TableName) -> TableName:
         """The name under which the server has a table."""
