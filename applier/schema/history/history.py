@@ -71,7 +71,8 @@ class SchemaHistory:
     With `skip_statements`, statements that change rows are skipped, and counted in `skipped`, by table ("" if it is not
     known) and kind. `system_time_zone` is the meaning of SYSTEM in the log, `server_version` is the version of its
     server ("" if not known). `folds_names`: databases and tables are known by their names in lower case, as in a server
-    with lower_case_table_names=1; None: names are used unchanged, and `case` has the evidence of that. `defined_by_log`
+    with lower_case_table_names=1; None: names are used unchanged, and `case` has the evidence of that.
+    `follows_misplaced` as in TableVersions. `defined_by_log`
     are tables for which `define` was called, `lower_case_table_names` is the server's variable where it is known,
     `charset_assumed` are tables that inherit the character set of a database of which it is unknown. `objects` are
     those of the log other than tables.
@@ -80,7 +81,7 @@ class SchemaHistory:
     def __init__(
         self, flavour: str, *, wanted: Callable[[str, str], bool] | None = None, files: Sequence[str] = (),
         rewrites: Mapping[str, str] | None = None, skip_statements: bool = False, server_version: str = "",
-        system_time_zone: str | None = None, folds_names: bool | None = False
+        system_time_zone: str | None = None, folds_names: bool | None = False, follows_misplaced: bool = False
     ) -> None:
         self.flavour = flavour
         self._inline_references = honours_inline_references(flavour, server_version)
@@ -90,7 +91,7 @@ class SchemaHistory:
         self._system_time_zone, self.server_version = system_time_zone, server_version
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
-        self._tables = TableVersions(self._wanted, system_time_zone or SYSTEM)
+        self._tables = TableVersions(self._wanted, system_time_zone or SYSTEM, follows_misplaced=follows_misplaced)
         self._databases: dict[str, Charset] = {}
         self.folds_names, self.case = bool(folds_names), CaseEvidence() if folds_names is None else None
         if folds_names:
@@ -227,9 +228,10 @@ class SchemaHistory:
         for version in before.versions():
             if version.end is None:
                 self._tables.begin_as(version)
-                if (name := (version.definition.database, version.definition.name)) in misplaced:
-                    self._tables.note_misplaced(name)
-                self._fold_name((version.definition.database, version.definition.name))
+                own = version.definition.database, version.definition.name
+                if own in misplaced:
+                    self._tables.note_misplaced(own)
+                self._fold_name(own)
 
     def _stored(self, table: TableName) -> TableName:
         """The name under which the server has a table."""

@@ -28,6 +28,7 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
     SchemaError for an unknown partition."""
     old, partitioning = divided.definition, divided.definition.partitioning
     rows_of = partial(_rows, origin)
+    follows = tables.follows_misplaced
     match action:
         case PartitionToTable(name, table) if partitioning is not None and plain is None:
             part = partitioning.rows_of([name])
@@ -42,12 +43,12 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
             part = PartRows(more, (len(more.partitions) - 1,))
             _end_both(tables, divided, plain, origin)
             tables.begin(new, origin.end, origin.sql, rows_of(divided, new),
-                         rows_of(plain, new, required=part, is_checked=is_checked))
+                         rows_of(plain, new, required=part, may_misplace=follows and not is_checked))
         case ExchangePartition(name, _, is_checked) if partitioning is not None and plain is not None:
             part = partitioning.rows_of([name])
             _end_both(tables, divided, plain, origin)
             tables.begin(old, origin.end, origin.sql, rows_of(divided, old, removed=part),
-                         rows_of(plain, old, required=part, is_checked=is_checked))
+                         rows_of(plain, old, required=part, may_misplace=follows and not is_checked))
             tables.begin(plain.definition, origin.end, origin.sql,
                          rows_of(divided, plain.definition, removed=replace(part, inside=False)))
         case _:
@@ -55,7 +56,7 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
 
 
 def _rows(origin: StatementOrigin, version: TableVersion, new: TableDefinition, *, removed: PartRows | None = None,
-          required: PartRows | None = None, is_checked: bool = True) -> RowSource:
+          required: PartRows | None = None, may_misplace: bool = False) -> RowSource:
     """Rows unchanged. Raises SchemaError unless both tables have columns of the same types, as the servers demand. Of a
     table with subpartitions it is not followed in which of them a row lies."""
     if _columns(version.definition) != _columns(new):
@@ -65,7 +66,7 @@ def _rows(origin: StatementOrigin, version: TableVersion, new: TableDefinition, 
     return RowSource(version.id, RowConversion(
         version.definition, new, columns, sql=origin.sql, timestamp_us=origin.timestamp_us, file=origin.file,
         position=origin.position, gtid=origin.gtid, removed=removed, required=required,
-        may_misplace=not is_checked and required is not None and not required.partitioning.subpartition_by))
+        may_misplace=may_misplace and required is not None and not required.partitioning.subpartition_by))
 
 
 def _columns(table: TableDefinition) -> list[tuple[object, str | None]]:

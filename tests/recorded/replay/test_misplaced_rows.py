@@ -70,15 +70,15 @@ def test_passes(name, pass_bytes, tmp_path):
     assert [line for line in differences(tmp_path / "out", case.expected()) if "mp.j" not in line] == []
 
 
-def log_of(folder, *statements, key=", PRIMARY KEY (id, y)", flavour="mysql"):
-    """A log of a table with a row that lies in p1 and belongs to p0, of `statements`, and of changes."""
+def log_of(folder, *statements, key=", PRIMARY KEY (id, y)", flavour="mysql", row=(3, 5)):
+    """A log of a table with a `row` that lies in p1 and belongs to p0, of `statements`, and of changes."""
     with applier.binlog.Writer(folder / "binlog.000001", flavour=flavour) as log:
         log.query("CREATE DATABASE d")
         for table in TABLES:
             log.query(table.format(key=key), "d")
         with log.transaction():
             log.insert("d.t", {"id": [1, 2], "y": [5, 15], "v": [0, 0]})
-            log.insert("d.x", {"id": [3, 4], "y": [5, 15], "v": [0, 0]})
+            log.insert("d.x", {"id": [row[0], 4], "y": [row[1], 15], "v": [0, 0]})
         log.query(EXCHANGE, "d")
         for one in statements:
             if isinstance(one, str):
@@ -155,15 +155,30 @@ def test_statements_of_which_it_is_not_known_where_they_leave_rows(statement, fl
 
 
 STEPS = {
-    "changes": lambda log, folder: applier.changes(log, "d.t", complete=True).to_arrow(),
-    "history": lambda log, folder: applier.history(log, "d.t", key=(2, 15)).to_arrow(),
-    "undo": lambda log, folder: applier.undo(log, folder / "undo.sql", gtids=f"{SOURCE}:6-7", tables="d.t"),
+    "changes": lambda log, folder, **base: applier.changes(log, "d.t", complete=True, **base).to_arrow(),
+    "history": lambda log, folder, **base: applier.history(log, "d.t", key=(2, 15), **base).to_arrow(),
+    "undo": lambda log, folder, **base: applier.undo(log, folder / "undo.sql", gtids=f"{SOURCE}:6-7", tables="d.t",
+                                                     **base),
 }
 
 
 @pytest.mark.parametrize("verb", STEPS)
 def test_steps_of_misplaced_rows_are_refused(verb, tmp_path):
-    """As far as they are not followed: what the log's own rows tell is another matter."""
+    """Where they become misplaced, and where a base has them."""
     log = log_of(tmp_path, ("insert", {"id": [9], "y": [6], "v": [0]}), "ALTER TABLE t TRUNCATE PARTITION p1")
-    with pytest.raises(SchemaError, match="rows lie in partitions to which they do not belong, and the steps of such"):
+    with pytest.raises(SchemaError, match="a row moves into a partition that it does not belong to"):
         STEPS[verb](log, tmp_path)
+    base = applier.replay(log, tmp_path / "base", stop=f"{SOURCE}:1-5", lower_case_table_names=0).snapshot
+    with pytest.raises(SchemaError, match="rows lie in partitions to which they do not belong, and the steps of such"):
+        STEPS[verb](log, tmp_path, base=base)
+
+
+@pytest.mark.parametrize("later", ["COMMENT = 'x'", "ADD PARTITION (PARTITION p2 VALUES LESS THAN (30))",
+                                   "REBUILD PARTITION ALL", "REPAIR PARTITION p1"])
+def test_an_undo_over_statements_that_may_move_misplaced_rows(later, tmp_path):
+    """They move none: what is exchanged belongs there."""
+    log = log_of(tmp_path, ("insert", {"id": [9], "y": [6], "v": [0]}), f"ALTER TABLE t {later}", row=(3, 16))
+    [made] = applier.undo(log, tmp_path / "undo.sql", gtids=f"{SOURCE}:6").tables
+    assert made.deleted == 1
+    history = applier.history(log, "d.t", columns=["id"]).to_arrow().to_pylist()
+    assert [row["_ended_by"] for row in history if row["id"] == 9] == [None]

@@ -51,7 +51,7 @@ def test_rows_of_former_partitions_are_not_numbered_in_a_later_round(tmp_path, f
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 def test_rows_of_partitions_are_numbered_in_a_later_round(tmp_path, flavour, rounds, merges):
-    """Partition by partition, and in each in the order of insertion, which updates change."""
+    """Partition by partition, and in each in the order of insertion."""
     ends = []
     with applier.binlog.Writer(tmp_path / "binlog.000001", flavour=flavour) as log:
         log.query("CREATE DATABASE d")
@@ -68,6 +68,21 @@ def test_rows_of_partitions_are_numbered_in_a_later_round(tmp_path, flavour, rou
     stops = [(file.rpartition("/")[2], offset) for file, offset in map(ends.__getitem__, rounds)]
     rows = replayed(tmp_path, stops, merge_on_read=merges).tables["d.t"].to_arrow().sort_by("n")
     assert rows.column("id").to_pylist() == [8, 6, 1, 3]
+
+
+@pytest.mark.parametrize("rounds", [[], [0]])
+def test_rows_that_updates_may_have_moved_are_not_numbered_in_a_later_round(tmp_path, rounds):
+    """An update may put a row behind those of another partition."""
+    with applier.binlog.Writer(tmp_path / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE t (id INT, v INT) PARTITION BY HASH (id) PARTITIONS 2", "d")
+        with log.transaction():
+            log.insert("d.t", {"id": [1, 2], "v": [1, 2]})
+            log.update("d.t", {"id": [1], "v": [1]}, {"id": [4]})
+        file, offset = log.position
+        log.query("ALTER TABLE t ADD n INT NOT NULL AUTO_INCREMENT, ADD KEY (n)", "d")
+    with pytest.raises(SchemaError, match="or that updates moved them to"):
+        replayed(tmp_path, [(file.rpartition("/")[2], offset)] * len(rounds))
 
 
 @pytest.mark.parametrize("copies", [["ALTER TABLE t REMOVE PARTITIONING", "ALTER TABLE t ENGINE=MyISAM"],
