@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -168,10 +169,12 @@ class SnapshotTable:
 
 
 class _Tables(Mapping[str, SnapshotTable]):
-    """Tables by "db.table"."""
+    """Tables by "db.table"; several of one such name, with dots in names, by "`db`.`table`"."""
 
     def __init__(self, snapshot: Snapshot, entries: Sequence[TableEntry]) -> None:
-        self._found = {entry.full_name: SnapshotTable(snapshot, entry) for entry in entries}
+        known = Counter(entry.full_name for entry in entries)
+        self._found = {entry.full_name if known[entry.full_name] == 1 else f"`{entry.database}`.`{entry.name}`":
+                       SnapshotTable(snapshot, entry) for entry in entries}
 
     def __getitem__(self, name: str) -> SnapshotTable:
         return self._found[name]
@@ -235,7 +238,7 @@ class Snapshot:
 
     @cached_property
     def tables(self) -> Mapping[str, SnapshotTable]:
-        """Its tables by "db.table"."""
+        """Its tables by "db.table"; several of one such name, with dots in names, by "`db`.`table`"."""
         return _Tables(self, self._manifest.tables)
 
     @property

@@ -309,7 +309,7 @@ class _Document:
         if inside := [path for path in paths if folders and path.rpartition("/")[0] in folders]:
             return f"names a file in a shard's folder: {inside[0]!r}"
         for what, names in (("file", Counter(paths)), ("folder", Counter(shard.folder for shard in shards)),
-                            ("table", Counter(f"{table.database}.{table.name}" for table in self.tables)),
+                            ("table", Counter(f"`{table.database}`.`{table.name}`" for table in self.tables)),
                             ("column's id", self._column_ids())):
             if twice := [name for name, count in names.items() if count > 1]:
                 return f"names a {what} twice: {twice[0]!r}"

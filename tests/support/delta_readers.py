@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from applier.jobs.publish.delta.publication import folder_of
+from applier.jobs.publish.folders import folder_of
 
 
 def place(root: Path, database: str, table: str) -> str:

@@ -76,12 +76,18 @@ class FileSettings:
             "sorting_columns": [pq.SortingColumn(schema.get_field_index(name), nulls_first=True)
                                 for name in key if is_sorted] or None,
         }
-        if self.bloom_filters and group_rows and key:
-            options["bloom_filter_options"] = {name: {"ndv": group_rows} for name in key}
+        hashed = [name for name in key if _is_found_by_hash(schema.field(name).type)]
+        if self.bloom_filters and group_rows and hashed:
+            options["bloom_filter_options"] = {name: {"ndv": group_rows} for name in hashed}
         return options
 
 
 DEFAULTS = FileSettings()
+
+
+def _is_found_by_hash(type_: pa.DataType) -> bool:
+    """Return whether readers find every value by its hash: not -0.0 by 0.0, and DuckDB finds no bytes."""
+    return not (pa.types.is_floating(type_) or pa.types.is_binary(type_))
 
 
 def _encoding(type_: pa.DataType, in_key: bool) -> str:

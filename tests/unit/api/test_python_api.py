@@ -156,6 +156,17 @@ def test_views_of_tables_with_any_name(tmp_path):
     assert snapshot.sql('SELECT id FROM "my ""db"."a b"').fetchall() == [(7,)]
 
 
+def test_tables_whose_full_names_are_one(tmp_path):
+    """Dots may be in both parts. The snapshot can be read, and continued."""
+    for made in (1, 2):
+        with applier.binlog.Writer(tmp_path / f"binlog.00000{made}", executed=(made - 1) * 4) as log:
+            for database, table in (("a.b", "t"), ("a", "b.t")):
+                log.query(f"CREATE DATABASE IF NOT EXISTS `{database}`")
+                log.query(f"CREATE TABLE IF NOT EXISTS `{database}`.`{table}` (id INT PRIMARY KEY)")
+        applier.replay(tmp_path / f"binlog.00000{made}", lake=tmp_path / "lake")
+    assert [*applier.Snapshot(tmp_path / "lake").tables] == ["`a`.`b.t`", "`a.b`.`t`"]
+
+
 def test_names_that_duckdb_takes_for_one_are_refused(tmp_path):
     (tmp_path / "d.sql").write_text("CREATE DATABASE d; USE d; CREATE TABLE t (id INT PRIMARY KEY); CREATE TABLE T "
                                     "(id INT PRIMARY KEY);\n")

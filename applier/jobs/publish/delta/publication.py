@@ -4,15 +4,10 @@ A Delta table is its directory, so its history belongs to its name: if a table i
 name gets its files, and that of the old one loses them. A dropped table stays as one without files, with its history.
 Every file of a snapshot has exactly the columns of its table; so if columns change, all files have changed, and one
 commit replaces both. Everything is checked and every footer read before anything is written; then files are linked or
-copied, which no reader sees, and then tables are committed, one after the other.
-
-Directory names have only characters that no reader changes. deltalake decodes "%", and Polars looks for "%20" instead
-of a space; so here bytes of characters other than letters, digits, "-" and "_" are "~" and two hexadecimal digits."""
+copied, which no reader sees, and then tables are committed, one after the other."""""
 
 from __future__ import annotations
 
-import hashlib
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +32,7 @@ from applier.jobs.publish.delta.tables import (
     skipped_by,
     stored_schema,
 )
+from applier.jobs.publish.folders import folder_of
 from applier.jobs.publish.footers import from_footers
 from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import DROPPED, about
@@ -46,22 +42,6 @@ from applier.snapshot.files.file_entries import FileEntry
 from applier.snapshot.files.unsigned_bigints import OPTION
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.table_entry import TableEntry
-
-_LONGEST = 200
-"""Of a name in bytes; file systems allow 255."""
-_OTHERS = re.compile(r"[^0-9A-Za-z_-]|^_")  # names that begin with "_" are hidden from Spark
-
-
-def folder_of(database: str, table: str) -> str:
-    """The directory of a table; no other table has it."""
-    return f"{_name(database)}/{_name(table)}"
-
-
-def _name(name: str) -> str:
-    made = _OTHERS.sub(lambda found: "".join(f"~{byte:02X}" for byte in found[0].encode()), name)
-    if len(made) <= _LONGEST:
-        return made
-    return f"{made[:_LONGEST - 17]}~{hashlib.blake2b(made.encode(), digest_size=8).hexdigest()}"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ snapshot's files and the catalog's to the same store. A catalog with a name has 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from traceback import walk_tb
@@ -15,7 +16,8 @@ from urllib.parse import urlsplit
 
 from pyarrow.fs import FileSystem
 from pyiceberg import exceptions
-from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.catalog import WAREHOUSE_LOCATION, Catalog, load_catalog
+from pyiceberg.catalog.sql import IcebergNamespaceProperties, IcebergTables, SqlCatalog
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.schema import Schema
 from pyiceberg.table import CreateTableTransaction, StagedTable, Table, Transaction
@@ -26,12 +28,17 @@ from pyiceberg.table.update import (
     SetCurrentSchemaUpdate,
     SetDefaultSortOrderUpdate,
 )
+from sqlalchemy import select, union
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from applier.errors import SnapshotError, UsageError
 from applier.io.resolver import absolute, folder_of, is_uri, join, resolve
+from applier.jobs.publish.folders import folder_of as folder_of_table
 from applier.schema.ddl.schema_changes import TableName
 
+_PLAIN = re.compile(r"\w[\w .-]*")
+"""A name that can be a folder's to all readers."""
 IMPLEMENTATION = f"{__name__}.Stores"
 
 
@@ -99,17 +106,38 @@ def open_catalog(where: str, warehouse: str | None) -> Catalog:
                               "of a REST catalog, or a name out of .pyiceberg.yaml") from error
 
 
+def namespaces_of(catalog: Catalog) -> list[tuple[str, ...]]:
+    """All namespaces of a catalog. That of a database with dots in its name is one: pyiceberg divides such names where
+    they come from a SQL catalog."""
+    if not isinstance(catalog, SqlCatalog):
+        return [*catalog.list_namespaces()]
+    columns = IcebergTables.table_namespace, IcebergNamespaceProperties.namespace
+    named = IcebergTables.catalog_name, IcebergNamespaceProperties.catalog_name
+    wanted = union(*(select(column).where(name == catalog.name) for column, name in zip(columns, named, strict=True)))
+    with Session(catalog.engine) as session:
+        return [(namespace,) for namespace in session.execute(wanted).scalars()]
+
+
 def tables_of(catalog: Catalog) -> list[Table]:
-    """All tables of a catalog."""
-    return [catalog.load_table(identifier) for namespace in catalog.list_namespaces()
-            for identifier in catalog.list_tables(namespace)]
+    """All tables of a catalog. Their names have two parts."""
+    found = []
+    for namespace in namespaces_of(catalog):
+        for *_, name in catalog.list_tables(namespace):
+            table = catalog.load_table((*namespace, name))
+            table._identifier = ".".join(namespace), name
+            found.append(table)
+    return found
 
 
 def new_table(catalog: Catalog, name: TableName, schema: Schema, order: SortOrder,
               properties: Mapping[str, str]) -> Transaction:
     """Return a transaction that creates a table, in an existing namespace, with columns of these numbers: pyiceberg and
-    its catalogs would give them others."""
-    staged = catalog.create_table_transaction(name, schema, properties=dict(properties))._table
+    its catalogs would give them others. A SQL catalog would put it into the folder of its name, also where characters
+    have a meaning in paths."""
+    location, warehouse = None, catalog.properties.get(WAREHOUSE_LOCATION)
+    if isinstance(catalog, SqlCatalog) and warehouse and not all(map(_PLAIN.fullmatch, name)):
+        location = join(warehouse, folder_of_table(*name))
+    staged = catalog.create_table_transaction(name, schema, location, properties=dict(properties))._table
     metadata = staged.metadata.model_copy(update={
         "schemas": [schema], "current_schema_id": schema.schema_id, "last_column_id": schema.highest_field_id,
         "sort_orders": [order], "default_sort_order_id": order.order_id})

@@ -159,7 +159,7 @@ def _commit_in_steps(catalog: Catalog, changes: Sequence[Change],
                      namespaces: Mapping[str, Mapping[str, str]]) -> AtOnce:
     if changes:
         for namespace in namespaces:
-            catalog.update_namespace_properties(namespace, updates={COMPLETE: "false"})
+            catalog.update_namespace_properties((namespace,), updates={COMPLETE: "false"})
     names_change = _change_names(catalog, changes)
     has_transactions = isinstance(catalog, RestCatalog) and _HAS_TRANSACTIONS in catalog._supported_endpoints
     later = list[CommitTableRequest]()
@@ -184,7 +184,7 @@ def _commit_in_steps(catalog: Catalog, changes: Sequence[Change],
         assert isinstance(catalog, RestCatalog)
         _commit_transaction(catalog, _CommitTransaction.model_validate({"table-changes": later}))
     for namespace, properties in namespaces.items():
-        catalog.update_namespace_properties(namespace, updates=dict(properties))
+        catalog.update_namespace_properties((namespace,), updates=dict(properties))
     return "nothing" if not has_transactions else "rows" if names_change else "everything"
 
 

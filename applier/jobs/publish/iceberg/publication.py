@@ -121,7 +121,7 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter, former: S
         column.id: entry for entry in former.tables for column in entry.definition.columns}
     databases = {entry.database for entry in entries} | {database.name for database in snapshot.databases}
     for database in sorted(databases):
-        catalog.create_namespace_if_not_exists(database)
+        catalog.create_namespace_if_not_exists((database,))
     said = about(snapshot, of_all=filter == EVERYTHING)
     planned, gone = list[_Planned](), {table.name(): table for table in known if filter.wanted(*table.name())}
     for entry in entries:
@@ -164,8 +164,7 @@ def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[Tabl
         if table.properties.get(LINEAGE) == lineage:
             known.append(table)
         else:
-            namespace, name = ".".join(table.name()[:-1]), table.name()[-1]
-            others.add((namespace, name))
+            others.add((table.name()[0], table.name()[1]))
     return known, others
 
 

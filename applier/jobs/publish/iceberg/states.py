@@ -10,7 +10,7 @@ from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot, ancestors_of
 
 from applier.errors import SnapshotError
-from applier.jobs.publish.iceberg.catalog import tables_of
+from applier.jobs.publish.iceberg.catalog import namespaces_of, tables_of
 from applier.jobs.publish.iceberg.commits import COMPLETE
 from applier.jobs.publish.iceberg.publication import DROPPED
 from applier.jobs.publish.result import PublishedAsOf
@@ -45,7 +45,7 @@ class Remembered:
 def remembered(catalog: Catalog) -> Remembered:
     """Return the contents of the properties of a catalog's namespaces."""
     dropped, publications = dict[str, BinlogPosition](), list[Publication]()
-    for namespace in catalog.list_namespaces():
+    for namespace in namespaces_of(catalog):
         said = catalog.load_namespace_properties(namespace)
         of_dropped = {key.removeprefix(DROPPED): value for key, value in said.items() if key.startswith(DROPPED)}
         for properties in (of_dropped, said):

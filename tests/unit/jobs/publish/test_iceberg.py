@@ -96,6 +96,34 @@ def test_names_are_swapped_and_made_anew(tmp_path, log, publish):
     assert changes(publish())["d.u"] == ("dropped", 0, 0) and readers.names(tmp_path) == {"d.t"}
 
 
+def test_names_with_any_characters(tmp_path, log, publish):
+    """Names that pyiceberg would divide, or that mean something in paths: each table has its own rows, place and state,
+    and changes with later publications."""
+    names = [(database, table) for database in ("a.b", "a", "..", "a#x", 'q"q') for table in ("t", "b.t", "c?")]
+    for number, (database, table) in enumerate(names):
+        if table == "t":
+            log.query(f"CREATE DATABASE `{database}`")
+        log.query(f"CREATE TABLE `{table}` (id INT PRIMARY KEY)", database)
+        if (database, table) != ("a", "b.t"):  # the log's writer takes it for `a.b`.`t`
+            with log.transaction():
+                log.insert(f"{database}.{table}", {"id": [number]})
+    publish()
+    for number, (database, table) in enumerate(names):
+        log.query(f"ALTER TABLE `{table}` ADD c{number} INT", database)
+    assert {change for change, *_ in changes(publish()).values()} == {"changed", "unchanged"}
+    found = readers.catalog(tmp_path)
+    made = [found.load_table(name) for name in names]
+    for number, (name, table) in enumerate(zip(names, made, strict=True)):
+        assert [field.name for field in table.schema().fields] == ["id", f"c{number}"]
+        rows = [] if name == ("a", "b.t") else [f"({number}, None)"]
+        assert [readers.cells(reader(table)) for reader in readers.READERS] == [rows] * len(readers.READERS), name
+    assert len({table.location() for table in made}) == len(names)
+    state = applier.published(iceberg=f"sqlite:///{tmp_path}/catalog.db")
+    assert not state.notes and {table.name for table in state.tables} >= {"...c?", "a.b.b.t"}
+    log.query("DROP DATABASE `a.b`", "d")
+    assert [table.change for table in publish().tables].count("dropped") == 3
+
+
 def test_where_it_stands(tmp_path, log, publish):
     """In the namespace, and of each table where it last changed: in its properties and its snapshot's summary."""
     first = publish()
