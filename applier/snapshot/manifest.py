@@ -1,7 +1,7 @@
 """The manifest of a snapshot: its binlog position, and which files hold which keys of which table.
 
     _snapshot.json
-      format_version  3; 4 in a lake that merges on read, and with partitions; older versions wrote 1, and 2 with shards
+      format_version  3; 4 in a lake that merges on read, 5 with partitions; older versions wrote 1, and 2 with shards
       created_by      program and version
       position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null, tail: digest or null}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
@@ -69,8 +69,8 @@ SNAPSHOTS = "_snapshots.json"
 """The list of snapshots in a folder of several, written last."""
 _SHOWN = 5
 """The most snapshots of a folder that an error names."""
-FORMAT_VERSION, MERGING_VERSION = 3, 4
-_READ = (1, 2, FORMAT_VERSION, MERGING_VERSION)
+FORMAT_VERSION, MERGING_VERSION, PARTITIONED_VERSION = 3, 4, 5
+_READ = (1, 2, FORMAT_VERSION, MERGING_VERSION, PARTITIONED_VERSION)
 _WITHOUT_SHARDS = 1
 
 UNKNOWN = "unknown"
@@ -214,8 +214,8 @@ class Snapshot:
         import orjson
 
         document = {
-            "format_version": MERGING_VERSION if self.merges or any(table.partition for table in self.tables)
-            else FORMAT_VERSION,
+            "format_version": PARTITIONED_VERSION if any(table.partition for table in self.tables)
+            else MERGING_VERSION if self.merges else FORMAT_VERSION,
             "created_by": self.created_by,
             "position": self.position,
             "source": self.source,
@@ -301,7 +301,7 @@ class _Document:
         shards = [files for files in lists if isinstance(files, Shard)]
         if shards and self.format_version == _WITHOUT_SHARDS:
             return f"has shards, which format version {self.format_version} does not know"
-        if self.format_version != MERGING_VERSION and any(table.merges for table in self.tables):
+        if self.format_version < MERGING_VERSION and any(table.merges for table in self.tables):
             return f"has files to merge, which format version {self.format_version} does not know"
         merged = [file.path for table in self.tables for files in (table.row_files, table.positions) for file in files]
         paths = [*(file.path for files in lists if not isinstance(files, Shard) for file in files),
@@ -338,7 +338,7 @@ def from_json(document: Any, uri: str) -> Snapshot:
     snapshot = Snapshot(read.position, (), read.source, read.created_by, read.databases, read.sequences, read.objects,
                         read.prepared, read.left_out, read.others, lower_case_table_names=read.lower_case_table_names,
                         lineage=read.lineage, uri=uri, lake=read.lake,
-                        merges=any(table.folder is not None for table in read.tables))
+                        merges=read.format_version == MERGING_VERSION)
     last, tables = read.last_column_id, list[TableEntry]()
     for found in read.tables:
         definition, last = numbered(found.definition, last)  # an older program's have no ids

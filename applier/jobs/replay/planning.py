@@ -58,9 +58,11 @@ def divide_files(options: ReplayOptions, base: Snapshot | None, history: SchemaH
     """Divide new files of tables as requested, or as in the base, whatever DDL named the table and the column since.
     Yield a note for each request that cannot be met; in the first replay (`is_first`), raise UsageError instead."""
     given, names = dict(options.partition), set[str]()
+    divided = {column.id: table for table in (() if base is None else base.tables) if table.partition is not None
+               for column in table.definition.columns}
     for version in history.live():
         shown = version.definition.shown
-        before = base.table(*version.in_base) if base is not None and version.in_base is not None else None
+        before = next((divided[column.id] for column in shown.columns if column.id in divided), None)
         kept = before.partition.onto(before.definition, shown) if before is not None and before.partition else None
         names.add(shown.full_name)
         asked = [Partition.parse(given[shown.full_name])] if shown.full_name in given else []

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 import pyarrow as pa
@@ -137,14 +137,15 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
             before.partition and before.partition.onto(before.definition, shown)))
         history: list[FileEntry] = []
         if item is None or (shown is not version.definition and of_units[0].files is None):
-            files = carry(_with_rows(before.files) if before is not None else ())
-            history = carry(_with_rows(before.history) if before is not None else (), history=True)
+            files = [*chain.from_iterable(carry(_with_rows(before.files) if before is not None else ()))]
+            history = [*chain.from_iterable(carry(_with_rows(before.history) if before is not None else (),
+                                                  history=True))]
         else:
             unchanged = [_with_rows(unit.base_files) if result.files is None else []
                          for unit, result in zip(item.units, of_units, strict=True)]
             carried = iter(carry([file for files_of_unit in unchanged for file in files_of_unit]))
             files = [file for kept, result in zip(unchanged, of_units, strict=True)
-                     for file in _files_of(result, islice(carried, len(kept)), staging.number)]
+                     for file in _files_of(result, chain.from_iterable(islice(carried, len(kept))), staging.number)]
             history = [file for result in of_units for file in result.history]
         if not files:
             target = staging.target(shown.database, shown.name)
@@ -189,24 +190,23 @@ def _files_of(result: UnitResult, carried: Iterable[FileEntry], version: int) ->
 
 
 def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Staging, table: TableDefinition,
-             before: Partition | None, history: bool = False) -> list[FileEntry]:
+             before: Partition | None, history: bool = False) -> list[Sequence[FileEntry]]:
     """Carry files of the base over; `before` is what they are divided by. Files that are divided otherwise than the
-    table, or have changes that its files cannot have, are written again."""
+    table, or have changes that its files cannot have, are written again: one may become several."""
     if not files or base is None:
         return []
     partition = staging.partition_of(table.database, table.name)
     if partition is not None and before == partition:
         carried = iter(staging.carry_over(base, [*undivided(files)], table.database, table.name))
-        return [_as_divided(file, carried) for file in files]
+        return [[_as_divided(file, carried)] for file in files]
     if not history and not staging.merges and before != partition:
         target = staging.target(table.database, table.name)
-        return [one for file in files for one in write_anew(base.root, file, table, target)[0]]
+        return [write_anew(base.root, file, table, target)[0] for file in files]
     if staging.merges or not any(file.changed for file in files):
-        return staging.carry_over(base, files, table.database, table.name, history=history)
+        return [[file] for file in staging.carry_over(base, files, table.database, table.name, history=history)]
     target = staging.target(table.database, table.name)
     whole = iter(staging.carry_over(base, [file for file in files if not file.changed], table.database, table.name))
-    return [one for file in files for one in (
-        write_anew(base.root, file, table, target)[0] if file.changed else [next(whole)])]
+    return [write_anew(base.root, file, table, target)[0] if file.changed else [next(whole)] for file in files]
 
 
 def _as_divided(file: FileEntry, carried: Iterator[FileEntry]) -> FileEntry:

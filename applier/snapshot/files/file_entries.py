@@ -100,6 +100,11 @@ class FileEntry:
         """The number of rows in the file itself."""
         return self.rows if self.changed is None else self.changed.stored_rows
 
+    @property
+    def bytes_of_range(self) -> int:
+        """The size of all files with rows of its range alone."""
+        return self.bytes
+
     def to_json(self) -> dict[str, Any]:
         """Return the entry as a manifest has it: keys of bytes are in hexadecimal."""
         entry = {"path": self.path, "rows": self.rows, "bytes": self.bytes, "min_key": _key_to_json(self.min_key),
@@ -110,9 +115,14 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class MergedFile(FileEntry):
-    """A file whose range has changed, with the files that are merged with it."""
+    """A file whose range has changed, or is divided among files, with the files that are merged with it."""
 
     overlay: Overlay = field(kw_only=True, compare=False, repr=False)
+
+    @property
+    def bytes_of_range(self) -> int:
+        layer = self.overlay.layer
+        return self.bytes + sum(file.bytes for file in layer.row_files if layer.divided)
 
 
 def divided_range(parts: Sequence[FileEntry], layer: Layer) -> FileEntry:
