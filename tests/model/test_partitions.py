@@ -1,5 +1,5 @@
-"""A lake whose tables have partitions holds at every version what a replica holds there, in files of one value each, and
-so do the tables that are published from it."""
+"""A lake whose tables have partitions holds at every version what a replica holds there, in files of one value each; so
+do the tables that are published from it."""
 
 import tempfile
 from pathlib import Path
@@ -83,8 +83,8 @@ def test_versions_hold_what_a_replica_holds(data, executor, chosen, route, pass_
             if version > 1 and data.draw(st.integers(0, 3)) == 0:
                 chosen = data.draw(partitions)
             replay_with(executor, ReplayOptions(
-                tuple(map(str, history.files)), stop_position=place, route=route, file_bytes=2000, pass_bytes=pass_bytes,
-                lake=f"{folder}/lake", partition=tuple(chosen.items())))
+                tuple(map(str, history.files)), stop_position=place, route=route, file_bytes=2000,
+                pass_bytes=pass_bytes, lake=f"{folder}/lake", partition=tuple(chosen.items())))
             made = f"{folder}/lake/_versions/{version}"
             rows = merged_rows(made)
             assert same(rows, history.states[number][1].rows()) and is_in_order(made, rows)

@@ -54,7 +54,8 @@ class Lake:
         self._n += 1
         self.log.rotate(self.folder / f"binlog.{self._n:06}")
         files = [self.folder / f"binlog.{number:06}" for number in range(1, self._n)]
-        done = applier.replay(files, **{"lake": self.place, "target_file_size": SMALL, "partition": partition, **options})
+        done = applier.replay(files, lake=self.place, target_file_size=options.pop("target_file_size", SMALL),
+                              partition=partition, **options)
         self.notes = "\n".join(done.report.notes)
         return self.table()
 
@@ -79,9 +80,9 @@ def lake(tmp_path):
     return Lake(tmp_path)
 
 
-def files_of(table, where=AlwaysTrue()):
-    """The files that a reader with a condition reads."""
-    return [Path(task.file.file_path).name for task in table.scan(where).plan_files()]
+def files_of(table, where=None):
+    """The files that a reader reads, with a condition if there is one."""
+    return [Path(task.file.file_path).name for task in table.scan(where or AlwaysTrue()).plan_files()]
 
 
 def transforms(table):
@@ -255,7 +256,7 @@ def test_a_snapshot_and_its_base(lake, tmp_path):
 
 
 def test_an_imported_dump(tmp_path):
-    values = ",".join(f"({id_},{'NULL' if day_of(id_) is None else repr(str(day_of(id_)))})" for id_ in range(99, 0, -1))
+    values = ",".join(f"({id_},{repr(str(day_of(id_))) if day_of(id_) else 'NULL'})" for id_ in range(99, 0, -1))
     (tmp_path / "dump.sql").write_text(
         "CREATE DATABASE shop; USE shop; CREATE TABLE orders (id INT, created_at DATETIME);\n"
         f"INSERT INTO orders VALUES {values}; ALTER TABLE orders ADD PRIMARY KEY (id);\n")
