@@ -8,6 +8,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyiceberg.catalog import load_catalog
 from pyiceberg.expressions import AlwaysTrue
 
 import applier
@@ -19,6 +20,7 @@ from applier.snapshot.files import partitions as own
 from applier.snapshot.files.partitions import Division, Partition
 from tests.support import delta_readers
 from tests.support import iceberg_readers as readers
+from tests.support.iceberg_server import serving
 
 SMALL, N = 10_000, 1400
 """Bytes of the files of a range, and rows of the table: they are in two ranges."""
@@ -196,6 +198,23 @@ def test_other_partitions_rewrite_the_table(lake):
         n = len(files_of(found))
         assert len(files_of(found, condition)) == (n // share if share else 0) and n >= len(lake.entry().files)
     assert len(found.metadata.partition_specs) == 5, "no, and four others"
+
+
+@pytest.mark.parametrize("transactions", [True, False])
+def test_rest_catalogs(lake, transactions):
+    """Where partitions come, change and go, before or with the rows."""
+    lake.round()
+    with serving(lake.folder, transactions=transactions) as server:
+        for wanted in (None, BY_MONTH, {"shop.orders": "year(created_at)"}):
+            with lake.log.transaction():
+                lake.log.delete("shop.orders", rows([lake.table().rows - 1]))
+            table = lake.round(wanted)
+            applier.publish(lake.place, iceberg=server.uri)
+            found = load_catalog("reader", type="rest", uri=server.uri).load_table(("shop", "orders"))
+            assert transforms(found) == [("created_at", str(lake.entry().partition).partition("(")[0])] * bool(wanted)
+            assert len(files_of(found, "created_at is null")) == len(lake.entry().files)
+            for read in readers.READERS:
+                assert readers.cells(read(found)) == readers.cells(table.to_arrow())
 
 
 def test_emptied_and_filled_again(lake):
