@@ -126,7 +126,8 @@ def as_rows(table: pa.Table) -> list[dict[str, Any]]:
 def kills(folder: Path, *, merges: bool = False, divided: bool = False) -> Iterator[Kills]:
     """Kills in a new folder, of syncs to a lake of whole files, with partitions or not, or to one that merges on read.
     """
-    with forked_runs(MERGING if merges else DIVIDED if divided else PROGRAM, str(folder), LD_PRELOAD=str(failing_calls.built(folder)),
+    program = MERGING if merges else DIVIDED if divided else PROGRAM
+    with forked_runs(program, str(folder), LD_PRELOAD=str(failing_calls.built(folder)),
                      FAIL_BELOW=f"{folder}/work") as run:
         yield Kills(folder, run, merges=merges)
 

@@ -21,7 +21,7 @@ def test_a_sync_that_is_killed_leaves_nothing_half_done(tmp_path, merges):
 def test_one_of_tables_with_partitions(tmp_path):
     """Of which a round writes several files for each range."""
     with kills(tmp_path, divided=True) as killing:
-        for place in (30, 180, 300, 61, 410, 90):
+        for place in (60, 380, 250, 330, 120):
             assert killing.run(place) is None
             killing.check(is_killed=True)
         assert killing.run(0)
