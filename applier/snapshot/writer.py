@@ -29,7 +29,7 @@ from applier.snapshot.files.file_entries import (
 from applier.snapshot.files.file_settings import DEFAULTS, FileSettings
 from applier.snapshot.files.partitions import MOST, Division, Partition
 from applier.snapshot.files.stored_columns import AS_ROWS, StoredColumns
-from applier.snapshot.files.value_marks import ValueMarks
+from applier.snapshot.files.value_marks import PARTITION, ValueMarks
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
@@ -120,10 +120,11 @@ class TableWriter:
                                 hint="free space where the output is, or choose another --output") from error
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
-        """Add rows, whose keys must come after all earlier ones. Raises ValueError if the first and last keys of row
-        groups are out of order, or for a wrong schema."""
+        """Add rows, whose keys must come after all earlier ones; all of them, or none, have the column PARTITION.
+        Raises ValueError if the first and last keys of row groups are out of order, or for a wrong schema."""
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
-        if not table.schema.equals(self._schema):
+        if not _without_partitions(table).schema.equals(self._schema) or (
+                self._division is not None and PARTITION in table.column_names):
             raise ValueError(f"rows of schema {table.schema}, not {self._schema}")
         self._pending.append(table)
         self._pending_bytes += table.nbytes
@@ -166,9 +167,12 @@ class TableWriter:
         if self._open and sum(file.size() for file in self._open.values()) >= self._target.settings.file_bytes \
                 and not self._is_short(rows):
             self._close_range()
-        stored = self._columns.as_stored(rows, self._target.settings.unsigned_bigint)
+        stored = self._columns.as_stored(_without_partitions(rows), self._target.settings.unsigned_bigint)
         if self._division is None:
-            self._file(None, rows.num_rows).write(stored, first, last)
+            file = self._file(None, rows.num_rows)
+            if PARTITION in rows.column_names:
+                file.take_partitions(rows.column(PARTITION))
+            file.write(stored, first, last)
             return
         shown = ValueMarks(self._columns.charsets).taken_from(stored.select([self._division.column]))
         parts = list(self._division.parts(shown.column(0)))
@@ -215,6 +219,10 @@ class TableWriter:
             self._entries.append(entries[0] if self._layer is None else divided_range(entries, self._layer))
 
 
+def _without_partitions(rows: pa.Table) -> pa.Table:
+    return rows.drop_columns([PARTITION]) if PARTITION in rows.column_names else rows
+
+
 def write_empty(target: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
                 columns: StoredColumns = AS_ROWS) -> FileEntry:
     """Write the single file of an empty table, in which readers find its columns."""
@@ -257,6 +265,9 @@ class _OpenFile:
         self._groups: list[tuple[int, int, int, KeyValue | None, KeyValue | None, str]] = []
         self._sink = HashedSink(filesystem.open_output_stream(self._whole, compression=None))
         self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema, **settings)
+
+    def take_partitions(self, partitions: pa.ChunkedArray) -> None:
+        self._marks.take_partitions(partitions)
 
     def write(self, rows: pa.Table, first: KeyValue | None, last: KeyValue | None) -> None:
         self._writer.write_table(self._marks.taken_from(rows), row_group_size=max(1, rows.num_rows))

@@ -68,6 +68,10 @@ def divide_files(options: ReplayOptions, base: Snapshot | None, history: SchemaH
         asked = [Partition.parse(given[shown.full_name])] if shown.full_name in given else []
         chosen: Partition | None = None
         for wanted in [*asked, *([kept] if kept is not None and not staging.merges else [])]:
+            if version.may_misplace:
+                yield f"{shown.full_name}: --partition {wanted} is not for rows that may lie in wrong partitions of " \
+                      "the server's"
+                continue
             try:
                 chosen = wanted.of(version.definition, options.unsigned_bigint or AS_DECIMAL,
                                    has_key=table_key(shown) is not None)

@@ -4,7 +4,7 @@ The transforms are Iceberg's, by pyiceberg: identity, year, month, day, hour, bu
 as readers of files see them: an invalid date is null. A file has its value in its own metadata, so that it goes where
 the file goes:
 
-    applier.partition    {"transform": "month", "value": hexadecimal digits of Iceberg's binary form; null for null}
+    applier.partition_value    {"transform": "month", "value": hexadecimal digits of Iceberg's binary form; or null}
 
 A range of keys with several values has a file for each (file_entries.divided_range).
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from applier.schema.definition import TableDefinition
 
-KEY = b"applier.partition"
+KEY = b"applier.partition_value"
 MOST = 200
 """The most partitions of a range of keys: each is a file, which is open while the range is written."""
 _TEXT = re.compile(r"(?P<transform>identity|year|month|day|hour|(?:bucket|truncate)\[[1-9][0-9]{0,8}\])"
