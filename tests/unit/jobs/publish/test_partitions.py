@@ -375,3 +375,25 @@ def test_values_are_pyicebergs():
              for text in ("hour(at)", "year(at)")}
     assert found["hour(at)"] == [("ffffffff", [0, 3]), ("00000000", [1]), (None, [2]), ("01000000", [4])]
     assert found["year(at)"] == [("ffffffff", [0, 3]), ("00000000", [1, 4]), (None, [2])]
+
+
+def test_rows_in_wrong_partitions_of_the_server(lake):
+    """A file says in which ones its rows are: ranges of several files cannot, so the table is no longer divided."""
+    log = lake.log
+    log.query("CREATE TABLE p (id INT, n INT, PRIMARY KEY (id, n)) PARTITION BY RANGE (n) (PARTITION p0 VALUES LESS "
+              "THAN (10), PARTITION p1 VALUES LESS THAN (20))", "shop")
+    log.query("CREATE TABLE x (id INT, n INT, PRIMARY KEY (id, n))", "shop")
+    with log.transaction():
+        log.insert("shop.p", {"id": [1, 2], "n": [3, 13]})
+        log.insert("shop.x", {"id": [5, 6], "n": [4, 14]})
+    lake.round({"shop.p": "identity(n)"})
+    assert str(lake.entry("p").partition) == "identity(n)"
+    log.query("ALTER TABLE p EXCHANGE PARTITION p0 WITH TABLE x WITHOUT VALIDATION", "shop")
+    lake.round({"shop.p": "identity(n)"})
+    assert lake.entry("p").partition is None and lake.entry("p").misplaced
+    assert "shop.p: --partition identity(n) is not for rows that may lie in wrong partitions" in lake.notes
+    assert [row["id"] for row in lake.table("p").to_arrow().to_pylist()] == [2, 5, 6]
+    log.query("ALTER TABLE p TRUNCATE PARTITION p0", "shop")
+    lake.round({"shop.p": "identity(n)"})
+    assert [row["id"] for row in lake.table("p").to_arrow().to_pylist()] == [2]
+    lake.publish("p")
