@@ -5,9 +5,12 @@ from pathlib import Path
 from unittest import mock
 
 import duckdb
+import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 from pyiceberg.catalog import load_catalog
 from pyiceberg.expressions import AlwaysTrue
 
@@ -242,12 +245,19 @@ def test_invalid_dates_are_null(lake):
 
 
 def test_delta_has_the_same_files(lake, tmp_path):
-    """Delta has no such partitions. Its readers skip files by their statistics."""
+    """Delta has no such partitions. A condition on the column, of which files have statistics, finds the rows."""
     def check(table):
         applier.publish(lake.place, delta=tmp_path / "delta", change_data=True)
         place = delta_readers.place(tmp_path / "delta", "shop", "orders")
         for read in delta_readers.READERS:
             assert readers.cells(read(place)) == readers.cells(table.to_arrow())
+        wanted = table.to_arrow(filter=pc.field("country") == "de").num_rows
+        found = DeltaTable(place)
+        assert found.to_pyarrow_table(filters=[("country", "=", "de")]).num_rows == wanted
+        assert pl.scan_delta(place).filter(pl.col("country") == "de").collect().height == wanted
+        assert delta_readers.with_duckdb(place, where="country = 'de'").num_rows == wanted
+        assert found.to_pyarrow_table(filters=[("id", "<", 100)]).num_rows == table.to_arrow(
+            filter=pc.field("id") < 100).num_rows
 
     check(lake.round({"shop.orders": "identity(country)"}))
     with lake.log.transaction():
