@@ -36,6 +36,7 @@ def import_dump(
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     target_file_size: Size = "64M",
     parquet: Mapping[str, str] | None = None,
+    partition: Mapping[str, str] | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     progress: Watcher | None = None,

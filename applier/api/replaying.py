@@ -74,6 +74,7 @@ def replay(
     unsigned_bigint: Literal["decimal", "long", "uint64"] | None = None,
     target_file_size: Size = "64M",
     parquet: Mapping[str, str] | None = None,
+    partition: Mapping[str, str] | None = None,
     pass_bytes: Size | None = None,
     route: Literal["auto", "walk", "shuffle"] = "auto",
     engine: Literal["auto", "local", "spark"] = "local",

@@ -19,6 +19,7 @@ from applier.snapshot import manifest
 from applier.snapshot.as_of import version_as_of
 from applier.snapshot.files import location
 from applier.snapshot.files.checks import reading
+from applier.snapshot.files.file_entries import undivided
 from applier.snapshot.files.unsigned_bigints import choice_onto, unsigned_bigints
 from applier.snapshot.manifest import BinlogPosition
 from applier.snapshot.table_entry import TableEntry
@@ -64,12 +65,12 @@ class SnapshotTable:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The paths or URIs of its Parquet files, in key order. Raises UsageError in a lake that merges on
-        read, where files may contain dead rows."""
+        """The paths or URIs of its Parquet files, in key order; with partitions, each range of keys has several.
+        Raises UsageError in a lake that merges on read, where files may contain dead rows."""
         if self._snapshot._manifest.merges:
             raise UsageError("the lake merges on read, so files alone are not the table", table=self.full_name,
                              hint="read it with to_arrow(), scan(), sql() or the views of `applier views`")
-        return tuple(join(self._snapshot.root, file.path) for file in self._entry.files)
+        return tuple(join(self._snapshot.root, file.path) for file in undivided(self._entry.files))
 
     @cached_property
     def definition(self) -> str:
@@ -87,11 +88,11 @@ class SnapshotTable:
         raises OSError. In a lake that merges on read, the rows are in memory."""
         from pyarrow import dataset
 
-        if self._entry.layer is not None:
+        if self._entry.layer is not None and self._entry.partition is None:
             return dataset.dataset(self.to_arrow())
 
         filesystem, root = location.resolve(self._snapshot.root)
-        return dataset.dataset([f"{root}/{file.path}" for file in self._entry.files], schema=self.schema,
+        return dataset.dataset([f"{root}/{file.path}" for file in undivided(self._entry.files)], schema=self.schema,
                                format=scanned_format(), filesystem=filesystem)
 
     @checked

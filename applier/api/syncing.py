@@ -61,6 +61,7 @@ def sync(
     unsigned_bigint: Literal["decimal", "long", "uint64"] | None = None,
     target_file_size: Size = "64M",
     parquet: Mapping[str, str] | None = None,
+    partition: Mapping[str, str] | None = None,
     keys: Keys | None = None,
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],

@@ -14,7 +14,7 @@ from applier.apply.witnessed import Witnessed, together
 from applier.binlog.events.format import HEADER_LENGTH
 from applier.binlog.outline.outline import OutlinedBytes
 from applier.errors import ApplierError
-from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry, undivided
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +55,7 @@ class UnitResult:
     @property
     def written(self) -> tuple[FileEntry, ...]:
         """All files that it wrote."""
-        return *(self.files or ()), *self.history, *(() if self.merged is None else self.merged.files)
+        return *undivided(self.files or ()), *self.history, *(() if self.merged is None else self.merged.files)
 
     @property
     def changes(self) -> int:

@@ -22,7 +22,7 @@ from applier.option_texts import (
     parse_thread_ids,
 )
 from applier.options.option import Kind
-from applier.options.parquet import parse_parquet
+from applier.options.parquet import parse_parquet, parse_partitions
 from applier.snapshot import AS_DECIMAL, UNSIGNED_BIGINTS
 
 _FOLLOW = "Several may follow."
@@ -107,6 +107,8 @@ CONF = Kind("Mapping[str, str]", "NAME=VALUE", lambda texts: dict(parse_conf(tex
 
 PARQUET = Kind("Mapping[str, str]", "NAME=VALUE", lambda texts: dict(parse_parquet(texts)), many=True, several=_AGAIN,
                recorded=lambda pairs: [f"{name}={value}" for name, value in pairs])
+PARTITIONS = Kind("Mapping[str, str]", "DB.TABLE=TRANSFORM(COLUMN)", lambda texts: dict(parse_partitions(texts)),
+                  many=True, several=_AGAIN)
 
 WATCHER = Kind("Watcher")
 ENDING = Kind("Ending")

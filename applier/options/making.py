@@ -157,6 +157,13 @@ PARQUET = Option(
 PARQUET_OF_DUMP = PARQUET.of(
     "A property of new Parquet files: compression=zstd|gzip|snappy|lz4|none, compression-level=1, row-group-size=64M "
     "(of uncompressed data), page-index=yes, bloom-filter=keys. Replays onto the snapshot keep it.")
+PARTITION = Option(
+    "partition", kinds.PARTITIONS, MAKE, "Divide a table's files by a transform of a column, as Iceberg's partitions, "
+    "so that readers skip files: 'shop.orders=month(created_at)'. The transforms are identity, year, month, day, hour, "
+    "bucket[N] and truncate[W]. Later replays and rounds keep it.",
+    python="what files of tables are divided by, as Iceberg's partitions, so that readers skip files: "
+           "{\"shop.orders\": \"month(created_at)\"}. The transforms are identity, year, month, day, hour, bucket[N] "
+           "and truncate[W]. Later replays and rounds keep it.")
 NO_DATA = Option("no_data", kinds.FLAG, MAKE, "Only the definitions.", False, where=Where.COMMAND_LINE)
 DATA_ONLY = Option("data_only", kinds.FLAG, MAKE, "Only the rows.", False, where=Where.COMMAND_LINE)
 WITH_DEFINITIONS = Option("definitions", kinds.FLAG, MAKE, "Whether to write CREATE TABLEs.", True, where=Where.PYTHON)

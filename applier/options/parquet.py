@@ -1,4 +1,5 @@
-"""Properties of Parquet files, as --parquet takes them, a manifest records them, and FileSettings has them."""
+"""Properties of Parquet files, as --parquet takes them, a manifest records them, and FileSettings has them; and what
+tables' files are divided by, as --partition takes it."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from applier.errors import UsageError
 from applier.option_texts import parse_size
+from applier.schema.table_filter import one_table
 from applier.snapshot import COMPRESSIONS
 
 if TYPE_CHECKING:
@@ -74,6 +76,21 @@ def parse_parquet(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
             PROPERTIES[name][1](found[name])
         except UsageError as error:
             raise UsageError(f"--parquet {name}: {error.message}", hint=error.hint) from None
+    return tuple(found.items())
+
+
+def parse_partitions(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Parse what tables' files are divided by, DB.TABLE=TRANSFORM(COLUMN) each; of two for one table the last one
+    counts. Raises UsageError."""
+    from applier.snapshot.files.partitions import Partition
+
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, transform = text.partition("=")
+        if not equals:
+            raise UsageError(f"--partition {text!r} does not say of which table",
+                             hint="write DB.TABLE=TRANSFORM(COLUMN), as 'shop.orders=month(created_at)'")
+        found[".".join(one_table(name.strip()))] = str(Partition.parse(transform))
     return tuple(found.items())
 
 

@@ -75,6 +75,7 @@ class ReplayOptions:
     check_foreign_keys: bool = False
     file_bytes: int = FILE_BYTES
     parquet: tuple[tuple[str, str], ...] = ()
+    partition: tuple[tuple[str, str], ...] = ()
     pass_bytes: int | None = None
     route: str = "auto"
     engine: str = "auto"

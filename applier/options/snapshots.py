@@ -17,7 +17,8 @@ class ImportOptions:
     decides; `schema` has the definitions of tables whose rows are Parquet files; `system_time_zone` is the meaning of
     SYSTEM on the server, for statements that set no zone; files have about `file_bytes`, and `unsigned_bigint` is the
     type of such columns. `database` applies to statements that name none, and `default_character_set` to text whose
-    set the dump does not declare; the dump "-" is stdin. With `lake` instead of `output`, its next version is made."""
+    set the dump does not declare; the dump "-" is stdin. With `lake` instead of `output`, its next version is made.
+    `partition`: by table, what its files are divided by."""
 
     dump: str
     output: str = ""
@@ -35,6 +36,7 @@ class ImportOptions:
     group_id: int | None = None
     default_character_set: str | None = None
     merge_on_read: bool = False
+    partition: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         check_target(self.output, self.lake, merge_on_read=self.merge_on_read)

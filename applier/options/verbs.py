@@ -24,8 +24,8 @@ REPLAY = Verb(
     choosing.EXCLUDE_GTIDS, *_SERVERS, running.EXEC_MODE, running.TYPE_CONVERSIONS, running.ZERO_DATES, running.WITNESS,
     running.ON_STATEMENT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE, running.LOWER_CASE_TABLE_NAMES,
     running.CHECK_FOREIGN_KEYS, making.UNSIGNED_BIGINT_AS_BASE, making.TARGET_FILE_SIZE, making.PARQUET,
-    running.PASS_BYTES, running.ROUTE, *_SPARK, running.SHARED_DIR, *_TELEMETRY, reading.KEYS_OF_LOGS, running.PROGRESS,
-    positional=2)
+    making.PARTITION, running.PASS_BYTES, running.ROUTE, *_SPARK, running.SHARED_DIR, *_TELEMETRY,
+    reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
 IMPORT = Verb(
     "import", SNAPSHOTS, "a dump becomes a snapshot", reading.DUMP, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
     reading.SCHEMA.of("CREATE TABLEs of tables whose rows are Parquet files: DUMP is then a directory of "
@@ -34,7 +34,7 @@ IMPORT = Verb(
     running.SYSTEM_TIME_ZONE.of("The time zone of the dump's server, as +02:00 or Europe/Rome: TIMESTAMPs of dumps "
                                 "with --skip-tz-utc are in this zone, which such dumps do not name."),
     reading.DATABASE, reading.DEFAULT_CHARACTER_SET, making.UNSIGNED_BIGINT, making.TARGET_FILE_SIZE,
-    making.PARQUET_OF_DUMP, *_TABLES, running.PROGRESS, positional=2)
+    making.PARQUET_OF_DUMP, making.PARTITION, *_TABLES, running.PROGRESS, positional=2)
 
 ARCHIVE = Verb(
     "archive", ARCHIVES, "copy a server's binlogs", reading.SOURCE,
@@ -54,7 +54,7 @@ DOCTOR = Verb(
     *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
                     making.COMPACT_BUDGET, reading.BASE,
                     running.ZERO_DATES, running.WITNESS,
-                    running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, making.PARQUET, *_TELEMETRY,
+                    running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, making.PARQUET, making.PARTITION, *_TELEMETRY,
                     running.PROGRESS),
     making.JSON, running.PROGRESS, like=REPLAY, positional=2)
 REWRITE = Verb(

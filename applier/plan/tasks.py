@@ -166,7 +166,8 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
 def _base_bytes(units: Sequence[UnitSpec]) -> Counter[int]:
     """By unit, the bytes of the base's files that have its rows, or of its part of them."""
     shared = Counter(file.path for unit in units for file in unit.base_files)
-    return Counter({unit.number: sum(file.bytes // shared[file.path] for file in unit.base_files) for unit in units})
+    return Counter({unit.number: sum(file.bytes_of_range // shared[file.path] for file in unit.base_files)
+                    for unit in units})
 
 
 def _read(part: dict[int, tuple[UnitSpec, ...]]) -> frozenset[int]:

@@ -1,7 +1,7 @@
 """The manifest of a snapshot: its binlog position, and which files hold which keys of which table.
 
     _snapshot.json
-      format_version  3; 4 in a lake that merges on read; older versions wrote 1, and 2 with shards
+      format_version  3; 4 in a lake that merges on read, 5 with partitions; older versions wrote 1, and 2 with shards
       created_by      program and version
       position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null, tail: digest or null}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
@@ -25,7 +25,9 @@
                         instead of many files, a shard (applier.snapshot.files.shards):
                         {path, bytes, digest, folder, files, rows, file_bytes}
                         in a lake that merges on read also folder, row_files: [file, …], positions: [file, …], and of
-                        a file footer: {bytes, digest}, changed: {stored_rows, row_file_rows, version}
+                        a file footer: {bytes, digest}, changed: {stored_rows, row_file_rows, version};
+                        of a table with partitions (applier.snapshot.files.partitions) partition: "month(created_at)",
+                        row_files, and of the first file of a range changed
       others          [{path, bytes, digest}, …]    all other files: definitions, report, conflicts
       digest          of the manifest itself: of all before it, as compact JSON
 
@@ -69,8 +71,8 @@ SNAPSHOTS = "_snapshots.json"
 """The list of snapshots in a folder of several, written last."""
 _SHOWN = 5
 """The most snapshots of a folder that an error names."""
-FORMAT_VERSION, MERGING_VERSION = 3, 4
-_READ = (1, 2, FORMAT_VERSION, MERGING_VERSION)
+FORMAT_VERSION, MERGING_VERSION, PARTITIONED_VERSION = 3, 4, 5
+_READ = (1, 2, FORMAT_VERSION, MERGING_VERSION, PARTITIONED_VERSION)
 _WITHOUT_SHARDS = 1
 
 UNKNOWN = "unknown"
@@ -214,7 +216,8 @@ class Snapshot:
         import orjson
 
         document = {
-            "format_version": MERGING_VERSION if self.merges else FORMAT_VERSION,
+            "format_version": PARTITIONED_VERSION if any(table.partition for table in self.tables)
+            else MERGING_VERSION if self.merges else FORMAT_VERSION,
             "created_by": self.created_by,
             "position": self.position,
             "source": self.source,
@@ -300,14 +303,15 @@ class _Document:
         shards = [files for files in lists if isinstance(files, Shard)]
         if shards and self.format_version == _WITHOUT_SHARDS:
             return f"has shards, which format version {self.format_version} does not know"
-        if self.format_version != MERGING_VERSION and any(table.merges for table in self.tables):
+        if self.format_version < MERGING_VERSION and any(table.merges for table in self.tables):
             return f"has files to merge, which format version {self.format_version} does not know"
-        lists += [files for table in self.tables for files in (table.row_files, table.positions)]
+        merged = [file.path for table in self.tables for files in (table.row_files, table.positions) for file in files]
         paths = [*(file.path for files in lists if not isinstance(files, Shard) for file in files),
                  *(file.path for file in self.others), *(shard.path for shard in shards)]
         folders = {shard.folder for shard in shards}
         if inside := [path for path in paths if folders and path.rpartition("/")[0] in folders]:
             return f"names a file in a shard's folder: {inside[0]!r}"
+        paths += merged  # of a table with partitions, these are in its shard's folder
         for what, names in (("file", Counter(paths)), ("folder", Counter(shard.folder for shard in shards)),
                             ("table", Counter(f"`{table.database}`.`{table.name}`" for table in self.tables)),
                             ("column's id", self._column_ids())):

@@ -16,7 +16,7 @@ import orjson
 import pyarrow as pa
 from pyarrow import fs
 
-from applier.errors import SnapshotError, reason
+from applier.errors import SnapshotError, UsageError, reason
 from applier.io.disk import durable
 from applier.snapshot import attempts, lakes
 from applier.snapshot.attempts import PASSES
@@ -25,6 +25,7 @@ from applier.snapshot.files.checks import check_size, check_sizes, reading, size
 from applier.snapshot.files.digest import HashedSink, compare_digest, digest_of
 from applier.snapshot.files.file_entries import FileColumns, FileEntry, OtherFile
 from applier.snapshot.files.file_settings import DEFAULTS
+from applier.snapshot.files.partitions import Partition
 from applier.snapshot.files.shards import columns_of
 from applier.snapshot.manifest import MANIFEST, SNAPSHOTS, Snapshot
 from applier.snapshot.table_entry import TableEntry
@@ -64,6 +65,7 @@ class Staging:
         self.number = 0
         """The number of the lake's new version."""
         self._folders = dict[tuple[str, str], str]()
+        self._partitions = dict[tuple[str, str], Partition | None]()
         self._lock: int | None = None
         self._done = False
 
@@ -84,7 +86,8 @@ class Staging:
         folder = location.table_folder(database, table)
         if self.merges:
             folder = self._folders.setdefault((database, table), f"{lakes.DATA}/{uuid4().hex[:12]}")
-        target = TableTarget(self._root_uri(), folder, self.settings, self._late_attempts, self.merges)
+        target = TableTarget(self._root_uri(), folder, self.settings, self._late_attempts, self.merges,
+                             self.partition_of(database, table))
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
             for needed in (target, *([target.changes] if self.merges else []), *([target.history] if history else [])):
                 self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)
@@ -94,6 +97,18 @@ class Staging:
         """Put the files of a table that is merged on read into the folder of the base's table."""
         if before.folder is not None:
             self._folders[database, table] = before.folder
+
+    def divide(self, database: str, table: str, partition: Partition | None) -> None:
+        """Divide the new files of a table by the values of a partition. Raises UsageError in a lake that merges on
+        read."""
+        if partition is not None and self.merges:
+            raise UsageError("a lake that merges on read has no partitions", table=f"{database}.{table}",
+                             hint="leave out --partition, or make a lake without --merge-on-read")
+        self._partitions[database, table] = partition
+
+    def partition_of(self, database: str, table: str) -> Partition | None:
+        """Return what the files of a table are divided by."""
+        return self._partitions.get((database, table))
 
     @property
     def uri(self) -> str:

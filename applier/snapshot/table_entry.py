@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
 
-from applier.errors import SnapshotError
+from applier.errors import SnapshotError, UsageError
 from applier.schema.definition import TableDefinition
-from applier.snapshot.files.file_entries import FileColumns, FileEntry, FilePath, KeyKind, Layer
+from applier.snapshot.files.file_entries import FileColumns, FileEntry, FilePath, KeyKind, Layer, undivided
+from applier.snapshot.files.partitions import Partition
 from applier.snapshot.files.shards import Shard, ShardedFiles, columns_of, read_shard, rows_and_bytes
 
 KeyRule = Annotated[str, lambda rule: "" if re.fullmatch(r"[0-9A-Za-z_]*(\([1-9][0-9]{0,9}\))?", rule) else
                     "is no collation with a number of characters"]
+PartitionText = Annotated[str, lambda text: _no_partition(text)]
 _KINDS = {"int": int, "bytes": bytes, None: type(None)}
 _OUT_OF_ORDER = "the key range of {} is missing, or overlaps with the file before it"
 
@@ -28,7 +30,8 @@ class TableEntry:
     of the table. `unordered`: a table without a key and partitions has its rows in another order than the server, since
     its partitions were changed. `ordered`: of a table without a key and with partitions, the rows of each partition
     are in the server's order. `misplaced`: some rows lie in partitions to which they do not belong; the files' own
-    metadata say which (files.value_marks)."""
+    metadata say which (files.value_marks). `partition`: what the files are divided by (files.partitions): each has rows
+    with one value. The files of a range except the first one are then `row_files`, in the folder of the others."""
 
     database: str
     name: str
@@ -44,6 +47,7 @@ class TableEntry:
     unordered: bool = False
     ordered: bool = False
     misplaced: bool = False
+    partition: Partition | None = None
 
     @property
     def full_name(self) -> str:
@@ -65,7 +69,8 @@ class TableEntry:
         """The files that are merged with its files; None if there are none."""
         if self.key_kind is None or not (self.row_files or self.positions):
             return None
-        return Layer(self.key, self.key_kind, self.key_rules, self.row_files, self.positions)
+        return Layer(self.key, self.key_kind, self.key_rules, self.row_files, self.positions,
+                     self.partition is not None)
 
     @property
     def sharded(self) -> tuple[ShardedFiles, ...]:
@@ -82,6 +87,15 @@ class TableEntry:
         """The size of all files."""
         return sum(rows_and_bytes(files)[1] for files in (self.files, self.row_files, self.positions))
 
+    def of_ranges(self) -> TableEntry:
+        """Return the same with the row files of its ranges, if it has partitions."""
+        if self.partition is None:
+            return self
+        ranges = {file.path for file in self.files}
+        row_files = tuple(file for file in undivided(self.files) if file.path not in ranges)
+        entry = replace(self, row_files=row_files)
+        return replace(entry, files=under(entry.files, entry.layer))
+
     def check_ranges(self) -> None:
         """Raise SnapshotError if a file's key range is missing, or does not come after the previous file's."""
         if self.key_kind is not None and (path := columns_of(self.files).out_of_order()):
@@ -93,7 +107,8 @@ class TableEntry:
                  "key_kind": self.key_kind, "key_rules": self.key_rules, "files": _files_to_json(self.files)}
         more = {"history": _files_to_json(self.history) if self.history else (), "folder": self.folder,
                 "row_files": _files_to_json(self.row_files), "positions": _files_to_json(self.positions),
-                "unordered": self.unordered, "ordered": self.ordered, "misplaced": self.misplaced}
+                "unordered": self.unordered, "ordered": self.ordered, "misplaced": self.misplaced,
+                "partition": str(self.partition or "")}
         return entry | {name: value for name, value in more.items() if value}
 
 
@@ -115,12 +130,13 @@ class TableDocument:
     unordered: bool = False
     ordered: bool = False
     misplaced: bool = False
+    partition: PartitionText | None = None
 
     @property
     def merges(self) -> bool:
         """True if it has the form of a lake that merges on read. The contents of a shard are not checked."""
         lists = [files for files in (self.files, self.history) if not isinstance(files, Shard)]
-        return self.folder is not None or bool(self.row_files or self.positions) or any(
+        return self.folder is not None or bool(self.row_files or self.positions or self.partition) or any(
             file.changed is not None or file.footer is not None for files in lists for file in files)
 
     def complaint(self) -> str:
@@ -133,10 +149,14 @@ class TableDocument:
             if not isinstance(files, Shard) and \
                     (wrong := self._wrong_files(FileColumns.of(files), of_history=of_history)):
                 return wrong
+        if self.partition is not None and (self.positions or self.folder is not None or self.key_kind is None):
+            return "has partitions, and what only tables without partitions have"
         shown = self.definition.shown
         if (shown.database, shown.name) != (self.database, self.name):
             return f"has the definition of {shown.full_name!r}"
         stored = {column.name for column in shown.stored_columns}
+        if self.partition is not None and Partition.parse(self.partition).column not in stored:
+            return f"has partitions of a column that it lacks: {self.partition!r}"
         unknown = [name for name in self.key if name not in stored]
         return f"has a key of columns that it lacks: {unknown!r}" if unknown else ""
 
@@ -144,7 +164,8 @@ class TableDocument:
         """Return the table; its manifest was loaded from a path or URI."""
         entry = TableEntry(self.database, self.name, self.definition, self.key, self.key_kind, (), self.key_rules,
                            self._listed(uri, self.history, partial(self._wrong_files, of_history=True), None),
-                           self.row_files, self.positions, self.folder, self.unordered, self.ordered, self.misplaced)
+                           self.row_files, self.positions, self.folder, self.unordered, self.ordered, self.misplaced,
+                           None if self.partition is None else Partition.parse(self.partition))
         return replace(entry, files=self._listed(uri, self.files, self._wrong_shard, entry.layer))
 
     def _listed(self, uri: str, files: tuple[FileEntry, ...] | Shard, wrong: Callable[[FileColumns], str],
@@ -182,3 +203,11 @@ def under(files: Sequence[FileEntry], layer: Layer | None) -> Sequence[FileEntry
 
 def _files_to_json(files: Sequence[FileEntry]) -> list[dict[str, Any]] | Shard:
     return files.shard if isinstance(files, ShardedFiles) else [file.to_json() for file in files]
+
+
+def _no_partition(text: str) -> str:
+    """Return why a text is no partition; "" if it is one."""
+    try:
+        return "" if str(Partition.parse(text)) == text else f"is {text!r}, not as partitions are written"
+    except UsageError as error:
+        return error.message

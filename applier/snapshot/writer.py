@@ -17,8 +17,17 @@ from applier.errors import SnapshotError
 from applier.snapshot import attempts
 from applier.snapshot.files import location, row_groups
 from applier.snapshot.files.digest import HashedSink
-from applier.snapshot.files.file_entries import FileEntry, Footer, KeyKind, KeyValue
+from applier.snapshot.files.file_entries import (
+    FileEntry,
+    Footer,
+    KeyKind,
+    KeyValue,
+    Layer,
+    divided_range,
+    undivided,
+)
 from applier.snapshot.files.file_settings import DEFAULTS, FileSettings
+from applier.snapshot.files.partitions import MOST, Division, Partition
 from applier.snapshot.files.stored_columns import AS_ROWS, StoredColumns
 from applier.snapshot.files.value_marks import PARTITION, ValueMarks
 from keysearch.keybytes import int_key
@@ -37,13 +46,15 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 class TableTarget:
     """Where tasks write files of one table, and how: `root` is the path or URI of the staged snapshot, `folder` the
     table's folder in it. `late_attempts`: tasks write to a folder that readers ignore, and the driver moves the files
-    that count (applier.snapshot.attempts). `merges`: in a lake that merges on read."""
+    that count (applier.snapshot.attempts). `merges`: in a lake that merges on read. `partition`: by which files are
+    divided."""
 
     root: str
     folder: str
     settings: FileSettings = DEFAULTS
     late_attempts: bool = False
     merges: bool = False
+    partition: Partition | None = None
 
     @property
     def changes(self) -> "TableTarget":
@@ -58,7 +69,7 @@ class TableTarget:
     @property
     def history(self) -> "TableTarget":
         """The target of the files with all rows of a versioned table."""
-        return replace(self, folder=f"{HISTORY}/{self.folder}")
+        return replace(self, folder=f"{HISTORY}/{self.folder}", partition=None)
 
     def written_at(self, path: str) -> str:
         """Return the path below `root` at which a task writes a file. `path` is its own path; its name is unique."""
@@ -88,7 +99,12 @@ class TableWriter:
         self._prefix = _new_prefix(unit)
         self._pending: list[pa.Table] = []
         self._pending_bytes = 0
-        self._open: _OpenFile | None = None
+        self._open: dict[str | None, _OpenFile] = {}
+        """The files of the current range: one, or one for each value of the table's partition, the first key's first.
+        """
+        self._opened, self._layer = 0, Layer(tuple(self._key), key_kind, self._key_rules) if key_kind else None
+        self._division = None if target.partition is None else Division(
+            target.partition, self._stored.field(target.partition.column))
         self._entries: list[FileEntry] = []
         self.zero_dates: dict[str, dict[str, int]] = {}
         self._last_key: KeyValue | None = None
@@ -107,7 +123,8 @@ class TableWriter:
         """Add rows, whose keys must come after all earlier ones; all of them, or none, have the column PARTITION.
         Raises ValueError if the first and last keys of row groups are out of order, or for a wrong schema."""
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
-        if not _without_partitions(table).schema.equals(self._schema):
+        if not _without_partitions(table).schema.equals(self._schema) or (
+                self._division is not None and PARTITION in table.column_names):
             raise ValueError(f"rows of schema {table.schema}, not {self._schema}")
         self._pending.append(table)
         self._pending_bytes += table.nbytes
@@ -124,43 +141,60 @@ class TableWriter:
         self._pending = []
         if pending is not None and pending.num_rows:
             self._write_group(pending)
-        self._close_file()
+        self._close_range()
         return self._entries
 
     def abort(self) -> None:
         """Remove everything that was written."""
         self._pending = []
-        paths = [entry.path for entry in self._entries]
-        if self._open is not None:
-            paths.append(self._open.path)
-            self._open.drop()
-            self._open = None
+        paths = [entry.path for entry in undivided(self._entries)]
+        for file in self._open.values():
+            paths.append(file.path)
+            file.drop()
+        self._open = {}
         for path in paths:
             with suppress(OSError):  # a stray file is not the error to report; a commit removes it
                 self._filesystem.delete_file(f"{self._root}/{self._target.written_at(path)}")
         self._entries = []
 
     def _write_group(self, rows: pa.Table) -> None:
-        """Write rows as one row group, in a new file if the current one is full."""
+        """Write rows as one row group, in a new file if the current one is full; with partitions as one of each."""
         first, last = self._keys_of_ends(rows)
         if self._key_kind is not None:
             if first > last or (self._last_key is not None and first <= self._last_key):
                 raise ValueError(f"rows of {self._target.folder} are not in the order of their key")
             self._last_key = last
-        if self._open is not None and self._open.size() >= self._target.settings.file_bytes \
+        if self._open and sum(file.size() for file in self._open.values()) >= self._target.settings.file_bytes \
                 and not self._is_short(rows):
-            self._close_file()
-        if self._open is None:
-            path = f"{self._target.folder}/{self._prefix}-{len(self._entries):04d}{self._target.suffix}"
-            settings = self._target.settings.writer_options(self._stored, self._key, rows.num_rows,
-                                                            is_sorted=self._is_sorted)
-            self._open = _OpenFile(self._filesystem, self._root, path, self._stored, settings,
-                                   written_at=self._target.written_at(path), merges=self._target.merges,
-                                   charsets=self._columns.charsets)
-        if PARTITION in rows.column_names:
-            self._open.take_partitions(rows.column(PARTITION))
+            self._close_range()
         stored = self._columns.as_stored(_without_partitions(rows), self._target.settings.unsigned_bigint)
-        self._open.write(stored, first, last)
+        if self._division is None:
+            file = self._file(None, rows.num_rows)
+            if PARTITION in rows.column_names:
+                file.take_partitions(rows.column(PARTITION))
+            file.write(stored, first, last)
+            return
+        shown = ValueMarks(self._columns.charsets).taken_from(stored.select([self._division.column]))
+        parts = list(self._division.parts(shown.column(0)))
+        if len(self._open.keys() | dict(parts)) > MOST:
+            self._close_range()
+        for value, numbers in parts:
+            part = rows.take(pa.array(numbers))
+            self._file(value, part.num_rows).write(stored.take(pa.array(numbers)), *self._keys_of_ends(part))
+
+    def _file(self, value: str | None, n_rows: int) -> "_OpenFile":
+        """Return the file of the current range for rows with a value of the partition, and these many of them."""
+        if value not in self._open:
+            path = f"{self._target.folder}/{self._prefix}-{self._opened:04d}{self._target.suffix}"
+            settings = self._target.settings.writer_options(
+                self._stored, self._key, n_rows, is_sorted=self._is_sorted,
+                partition=None if self._division is None else self._division.column)
+            self._open[value] = _OpenFile(self._filesystem, self._root, path, self._stored, settings,
+                                          written_at=self._target.written_at(path), merges=self._target.merges,
+                                          charsets=self._columns.charsets,
+                                          metadata={} if self._division is None else self._division.metadata(value))
+            self._opened += 1
+        return self._open[value]
 
     def _is_short(self, rows: pa.Table) -> bool:
         """Return whether rows are too few for a file of their own. Otherwise, if a full file were rewritten with
@@ -177,12 +211,12 @@ class TableWriter:
         keys = encode_by_rules(ends.columns, self._key_rules)
         return keys[0], keys[1]
 
-    def _close_file(self) -> None:
-        if self._open is not None:
-            self._entries.append(self._open.finish())
-            if zero_dates := self._open.zero_dates:
-                self.zero_dates[self._open.path] = zero_dates
-            self._open = None
+    def _close_range(self) -> None:
+        entries = [file.finish() for file in self._open.values()]
+        self.zero_dates |= {file.path: file.zero_dates for file in self._open.values() if file.zero_dates}
+        self._open = {}
+        if entries:
+            self._entries.append(entries[0] if self._layer is None else divided_range(entries, self._layer))
 
 
 def _without_partitions(rows: pa.Table) -> pa.Table:
@@ -223,10 +257,11 @@ class _OpenFile:
 
     def __init__(self, filesystem: Any, root: str, path: str, schema: pa.Schema, settings: Mapping[str, Any], *,
                  written_at: str | None = None, merges: bool = False,
-                 charsets: Mapping[str, str] = MappingProxyType({})) -> None:
+                 charsets: Mapping[str, str] = MappingProxyType({}),
+                 metadata: Mapping[bytes, bytes] = MappingProxyType({})) -> None:
         self.path = path
         self._filesystem, self._whole = filesystem, f"{root}/{written_at or path}"
-        self._merges, self._rows, self._marks = merges, 0, ValueMarks(charsets)
+        self._merges, self._rows, self._marks, self._metadata = merges, 0, ValueMarks(charsets), metadata
         self._groups: list[tuple[int, int, int, KeyValue | None, KeyValue | None, str]] = []
         self._sink = HashedSink(filesystem.open_output_stream(self._whole, compression=None))
         self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema, **settings)
@@ -249,7 +284,7 @@ class _OpenFile:
         return self._marks.dates
 
     def finish(self) -> FileEntry:
-        self._writer.add_key_value_metadata(self._marks.metadata())
+        self._writer.add_key_value_metadata({**self._metadata, **self._marks.metadata()})
         if self._merges:
             self._writer.add_key_value_metadata(row_groups.described(self._groups))
         self._writer.close()

@@ -27,7 +27,7 @@ from applier.option_texts import (
     parse_rewrites,
     parse_size,
 )
-from applier.options.parquet import parse_parquet
+from applier.options.parquet import parse_parquet, parse_partitions
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
 
@@ -257,6 +257,11 @@ def spark_conf(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
 def parquet_properties(given: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Properties of Parquet files, as ReplayOptions has them."""
     return parse_parquet(f"{name}={value}" for name, value in given.items())
+
+
+def partitions(given: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """What tables' files are divided by, as ReplayOptions has it."""
+    return parse_partitions(f"{name}={transform}" for name, transform in given.items())
 
 
 def _quoted(name: str) -> str:

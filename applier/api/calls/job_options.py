@@ -13,6 +13,7 @@ from applier.api.calls.arguments import (
     database_names,
     keys_of_rows,
     parquet_properties,
+    partitions,
     path,
     paths,
     places,
@@ -86,6 +87,7 @@ _CONVERSIONS: dict[Kind, Callable[[Any], Any]] = {
     kinds.PATH: path, kinds.SNAPSHOT: uri, kinds.LOGS: paths, kinds.FILES: paths, kinds.POSITION: position,
     kinds.PLACE: point, kinds.PLACES: places, kinds.GTIDS: chosen_gtids, kinds.EXECUTED: str, kinds.SERVER_IDS: tuple,
     kinds.DATABASES: database_names, kinds.CONF: spark_conf, kinds.PARQUET: parquet_properties, kinds.SIZE: size,
+    kinds.PARTITIONS: partitions,
     kinds.ROW_KEYS: keys_of_rows, kinds.COLUMNS: tuple, kinds.THREAD_IDS: tuple,
     kinds.CONVERSIONS: lambda names: parse_conversions(list(names)),
 }

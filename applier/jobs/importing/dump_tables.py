@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 import pyarrow as pa
 
+from applier.columns.table_key import table_key
 from applier.errors import SchemaError
 from applier.jobs.importing.sorted_rows import SortedRows
 from applier.jobs.importing.sql.inserts import InsertColumns, InsertSpans
@@ -15,6 +19,7 @@ from applier.schema.engines import holds_rows
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import BEFORE_THE_LOG
 from applier.schema.table_filter import TableFilter
+from applier.snapshot.files.partitions import Partition
 from applier.snapshot.staging import Staging
 
 
@@ -22,11 +27,12 @@ class DumpTables:
     """Definitions in a `history`, rows sorted by key in the staged snapshot; `spill` is a directory for rows that do
     not fit in memory."""
 
-    def __init__(self, flavour: str, filter: TableFilter, staging: Staging, spill: str) -> None:
+    def __init__(self, flavour: str, filter: TableFilter, staging: Staging, spill: str,
+                 partitions: Mapping[str, str] = MappingProxyType({})) -> None:
         self.flavour, self.wanted = flavour, filter.wanted
         self.history = SchemaHistory(flavour, wanted=filter.wanted)
         self.zero_dates = 0
-        self._staging, self._spill = staging, spill
+        self._staging, self._spill, self._partitions = staging, spill, partitions
         self._tables: dict[tuple[str, str], SortedRows] = {}
         self._last: tuple[str, str] | None = None
 
@@ -83,10 +89,17 @@ class DumpTables:
             self._tables[self._last].flush()
         self._last = name
         if name not in self._tables:
+            self._divide(definition)
             versioned = definition.versioning is not None
             target = self._staging.target(*name, history=versioned)
             self._tables[name] = SortedRows(definition, target.history if versioned else target, self._spill)
         return self._tables[name]
+
+    def _divide(self, definition: TableDefinition) -> None:
+        """Divide the table's files as requested, once it has a key. Raises UsageError if that is impossible."""
+        text, has_key = self._partitions.get(definition.full_name), table_key(definition) is not None
+        self._staging.divide(definition.database, definition.name, None if text is None or not has_key else
+                             Partition.parse(text).of(definition, self._staging.settings.unsigned_bigint, has_key=True))
 
     def live(self) -> list[TableDefinition]:
         """The tables that exist in the end and are imported, by name."""

@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
+from applier.columns.table_key import table_key
+from applier.errors import UsageError
 from applier.io.disk import full_disk
 from applier.io.progress import Progress, Silent
 from applier.jobs.importing.directory import HEAD_BYTES, Dump, SqlPart, open_dump
@@ -30,6 +32,7 @@ from applier.jobs.replay.result import ReplayResult, TableResult
 from applier.options import ImportOptions
 from applier.options.parquet import file_settings
 from applier.schema.schema_file import schema_file
+from applier.snapshot.files.partitions import Partition
 from applier.snapshot.lake.lake_staging import open_lake
 from applier.snapshot.manifest import UNKNOWN, DatabaseEntry, Snapshot, Source, new_lineage
 from applier.snapshot.publish import begin
@@ -59,7 +62,7 @@ class _Import:
     def __init__(self, options: ImportOptions, dump: Dump, staging: Staging, spill: str, progress: Progress) -> None:
         self.options, self.dump, self.staging, self.progress = options, dump, staging, progress
         self.flavour = options.flavour or flavour_of_gtids(options.gtid_set or "") or dump.flavour or _flavour_of(dump)
-        self.tables = DumpTables(self.flavour or MYSQL, options.filter, staging, spill)
+        self.tables = DumpTables(self.flavour or MYSQL, options.filter, staging, spill, dict(options.partition))
         self.position = dump.position
         self._bytes_before = 0
         self._has_unnamed_text = False
@@ -104,6 +107,12 @@ class _Import:
             check_no_mariadb(live, position.gtid_set, self.options.dump)
             self.flavour = flavour_of_gtids(position.gtid_set)
         entries, results = [], []
+        for name, text in self.options.partition:
+            definitions = [definition for definition in live if definition.full_name == name]
+            if not definitions:
+                raise UsageError("--partition names a table that the dump does not have", table=name)
+            Partition.parse(text).of(definitions[0], self.staging.settings.unsigned_bigint,
+                                     has_key=table_key(definitions[0]) is not None)
         for definition in live:
             rows = self.tables.rows_of(definition)
             entry = table_entry(rows, self.staging.target(definition.database, definition.name))

@@ -85,7 +85,8 @@ class SortedRows:
             self._main().write(chunk)
             return
         chunk, keys = self._in_order(chunk, self._on_duplicate, self._key)
-        if not self._runs and (self._last_key is None or keys[0] > self._last_key):
+        is_next = not self._runs and (self._last_key is None or keys[0] > self._last_key)
+        if is_next and self._target.partition is None:  # files of partitions are not in key order, for `_merge`
             self._main().write(chunk)
             self._last_key = keys[-1]
         else:
@@ -271,7 +272,8 @@ def table_entry(rows: SortedRows, target: TableTarget) -> TableEntry:
                 writer.write(rows_shown(block, definition))
             files = writer.close() or [write_empty(target, table_schema(shown), names, StoredColumns.of(shown))]
     return TableEntry(shown.database, shown.name, definition, names, form, tuple(files), rules,
-                      tuple(history), folder=target.folder if target.merges else None)
+                      tuple(history), folder=target.folder if target.merges else None,
+                      partition=target.partition).of_ranges()
 
 
 def _check_times(rows: pa.Table, versioning: Versioning, table: str) -> None:

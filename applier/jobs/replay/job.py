@@ -34,7 +34,7 @@ from applier.jobs.replay.left_out import (
 )
 from applier.jobs.replay.orphans import orphans
 from applier.jobs.replay.outlining import Outlining, Pass
-from applier.jobs.replay.planning import cascades_in, history_of, relevance_to, tables_of, units_of
+from applier.jobs.replay.planning import cascades_in, divide_files, history_of, relevance_to, tables_of, units_of
 from applier.jobs.replay.publication import PassesDone, table_entries, table_results
 from applier.jobs.replay.result import ReplayResult
 from applier.options import ReplayOptions
@@ -184,6 +184,8 @@ class _Replay:
             before = base.table(*version.in_base) if base is not None and version.in_base is not None else None
             if before is not None:
                 staging.keep_folder(version.definition.database, version.definition.name, before)
+        for note in divide_files(options, base, history, staging, is_first=self.base is None):
+            self._note(note)
 
         def divided(moving: Collection[str]) -> list[PlannedVersion]:
             with self._timed("plan"):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
+from applier.columns.table_key import table_key
 from applier.columns.type_conversions import TypeConversions
-from applier.errors import NO_SUCH_TABLE, SchemaError
+from applier.errors import NO_SUCH_TABLE, SchemaError, UsageError
 from applier.io.resolver import read_text
 from applier.jobs.replay.outlining import Pass
 from applier.options import ReplayOptions
@@ -19,6 +20,8 @@ from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.relevance import Relevance
 from applier.schema.table_filter import TableFilter, parse_table_list
+from applier.snapshot import AS_DECIMAL
+from applier.snapshot.files.partitions import Partition
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.staging import Staging
 
@@ -48,6 +51,37 @@ def tables_of(options: ReplayOptions, part: Pass, history: SchemaHistory) -> lis
 def cascades_in(options: ReplayOptions, span: LogSpan, history: SchemaHistory, used: list[UsedTable]) -> Cascades:
     """Return the effects of foreign keys in a pass. Raises SchemaError if these are unknown."""
     return cascades_of(history, used, idempotent=options.exec_mode == "idempotent", compressed=span.has_compressed_rows)
+
+
+def divide_files(options: ReplayOptions, base: Snapshot | None, history: SchemaHistory, staging: Staging, *,
+                 is_first: bool) -> Iterator[str]:
+    """Divide new files of tables as requested, or as in the base, whatever DDL named the table and the column since.
+    Yield a note for each request that cannot be met; in the first replay (`is_first`), raise UsageError instead."""
+    given, names = dict(options.partition), set[str]()
+    divided = {column.id: table for table in (() if base is None else base.tables) if table.partition is not None
+               for column in table.definition.columns}
+    for version in history.live():
+        shown = version.definition.shown
+        before = next((divided[column.id] for column in shown.columns if column.id in divided), None)
+        kept = before.partition.onto(before.definition, shown) if before is not None and before.partition else None
+        names.add(shown.full_name)
+        asked = [Partition.parse(given[shown.full_name])] if shown.full_name in given else []
+        chosen: Partition | None = None
+        for wanted in [*asked, *([kept] if kept is not None and not staging.merges else [])]:
+            if version.may_misplace:
+                yield f"{shown.full_name}: --partition {wanted} is not for rows that may lie in wrong partitions of " \
+                      "the server's"
+                continue
+            try:
+                chosen = wanted.of(version.definition, options.unsigned_bigint or AS_DECIMAL,
+                                   has_key=table_key(shown) is not None)
+                break
+            except UsageError as error:
+                if is_first:
+                    raise
+                yield f"{shown.full_name}: {error.message}"
+        staging.divide(shown.database, shown.name, chosen)
+    yield from (f"--partition names {name}, which does not exist" for name in given if name not in names)
 
 
 def units_of(options: ReplayOptions, base: Snapshot | None, history: SchemaHistory, used: list[UsedTable],

@@ -5,11 +5,11 @@ PassesDone carries the results of a replay's passes so far to the next pass and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 import pyarrow as pa
@@ -31,7 +31,8 @@ from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
 from applier.snapshot.attempts import all_written_at
-from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry, MergedFile, undivided
+from applier.snapshot.files.partitions import Partition
 from applier.snapshot.files.shards import columns_of
 from applier.snapshot.files.stored_columns import StoredColumns
 from applier.snapshot.lake import compaction
@@ -131,17 +132,20 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
         before = base.table(*version.in_base) if base is not None and version.in_base is not None else None
         item = by_version.get(version.id)
         of_units = [by_number[unit.number] for unit in item.units] if item is not None else []
-        carry = partial(_carried, base=base, staging=staging, table=shown)
+        partition = staging.partition_of(shown.database, shown.name)
+        carry = partial(_carried, base=base, staging=staging, table=shown, before=None if before is None else (
+            before.partition and before.partition.onto(before.definition, shown)))
         history: list[FileEntry] = []
         if item is None or (shown is not version.definition and of_units[0].files is None):
-            files = carry(_with_rows(before.files) if before is not None else ())
-            history = carry(_with_rows(before.history) if before is not None else (), history=True)
+            files = [*chain.from_iterable(carry(_with_rows(before.files) if before is not None else ()))]
+            history = [*chain.from_iterable(carry(_with_rows(before.history) if before is not None else (),
+                                                  history=True))]
         else:
             unchanged = [_with_rows(unit.base_files) if result.files is None else []
                          for unit, result in zip(item.units, of_units, strict=True)]
             carried = iter(carry([file for files_of_unit in unchanged for file in files_of_unit]))
             files = [file for kept, result in zip(unchanged, of_units, strict=True)
-                     for file in _files_of(result, islice(carried, len(kept)), staging.number)]
+                     for file in _files_of(result, chain.from_iterable(islice(carried, len(kept))), staging.number)]
             history = [file for result in of_units for file in result.history]
         if not files:
             target = staging.target(shown.database, shown.name)
@@ -156,7 +160,8 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
                            key.form if key else None, tuple(files), rules, tuple(history),
                            unordered=not is_ordered and shown.partitioning is None,
                            ordered=is_ordered and shown.partitioning is not None and key is None,
-                           misplaced=_is_misplaced(before, of_units))
+                           misplaced=_is_misplaced(before, of_units), partition=partition)
+        entry = entry.of_ranges()
         entries.append(entry)
         if staging.merges:
             merged.append((MergedTable(shown, before, base, staging),
@@ -196,15 +201,33 @@ def _files_of(result: UnitResult, carried: Iterable[FileEntry], version: int) ->
 
 
 def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Staging, table: TableDefinition,
-             history: bool = False) -> list[FileEntry]:
+             before: Partition | None, history: bool = False) -> list[Sequence[FileEntry]]:
+    """Carry files of the base over; `before` is what they are divided by. Files that are divided otherwise than the
+    table, or have changes that its files cannot have, are written again: one may become several."""
     if not files or base is None:
         return []
+    partition = staging.partition_of(table.database, table.name)
+    if partition is not None and before == partition:
+        carried = iter(staging.carry_over(base, [*undivided(files)], table.database, table.name))
+        return [[_as_divided(file, carried)] for file in files]
+    if not history and not staging.merges and before != partition:
+        target = staging.target(table.database, table.name)
+        return [write_anew(base.root, file, table, target)[0] for file in files]
     if staging.merges or not any(file.changed for file in files):
-        return staging.carry_over(base, files, table.database, table.name, history=history)
+        return [[file] for file in staging.carry_over(base, files, table.database, table.name, history=history)]
     target = staging.target(table.database, table.name)
     whole = iter(staging.carry_over(base, [file for file in files if not file.changed], table.database, table.name))
-    return [one for file in files for one in (
-        write_anew(base.root, file, table, target)[0] if file.changed else [next(whole)])]
+    return [write_anew(base.root, file, table, target)[0] if file.changed else [next(whole)] for file in files]
+
+
+def _as_divided(file: FileEntry, carried: Iterator[FileEntry]) -> FileEntry:
+    """Return the entry of a range of which these are the files, as `undivided` yields them, now."""
+    first = next(carried)
+    if not isinstance(file, MergedFile):
+        return first
+    layer = file.overlay.layer
+    others = tuple(islice(carried, len(layer.row_files)))
+    return replace(file, path=first.path, overlay=replace(file.overlay, layer=replace(layer, row_files=others)))
 
 
 def _with_rows(files: Iterable[FileEntry]) -> list[FileEntry]:

@@ -9,8 +9,9 @@ to before the next file's. `rows`, `min_key` and `max_key` are those of the rang
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Annotated, Any, Literal
@@ -54,6 +55,8 @@ class Layer:
     key_rules: tuple[str, ...]
     row_files: tuple[FileEntry, ...] = ()
     positions: tuple[FileEntry, ...] = ()
+    divided: bool = False
+    """True if the table has partitions: each row file has rows of one range only."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,11 @@ class FileEntry:
         """The number of rows in the file itself."""
         return self.rows if self.changed is None else self.changed.stored_rows
 
+    @property
+    def bytes_of_range(self) -> int:
+        """The size of all files with rows of its range alone."""
+        return self.bytes
+
     def to_json(self) -> dict[str, Any]:
         """Return the entry as a manifest has it: keys of bytes are in hexadecimal."""
         entry = {"path": self.path, "rows": self.rows, "bytes": self.bytes, "min_key": _key_to_json(self.min_key),
@@ -107,9 +115,38 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class MergedFile(FileEntry):
-    """A file whose range has changed, with the files that are merged with it."""
+    """A file whose range has changed, or is divided among files, with the files that are merged with it."""
 
     overlay: Overlay = field(kw_only=True, compare=False, repr=False)
+
+    @property
+    def bytes_of_range(self) -> int:
+        layer = self.overlay.layer
+        return self.bytes + sum(file.bytes for file in layer.row_files if layer.divided)
+
+
+def divided_range(parts: Sequence[FileEntry], layer: Layer) -> FileEntry:
+    """Return the entry of a range of keys whose rows are divided among these files, in the order of their first keys:
+    the others are merged with the first one. `layer` has the key."""
+    first, *others = parts
+    if not others:
+        return first
+    ends: list[Any] = [part.max_key for part in parts]
+    rows = sum(part.rows for part in parts)
+    return MergedFile(first.path, rows, first.bytes, first.min_key, max(ends), first.digest,
+                      changed=Changed(first.rows, rows - first.rows, 0),
+                      overlay=Overlay(replace(layer, row_files=tuple(others)), None, None))
+
+
+def undivided(files: Iterable[FileEntry]) -> Iterator[FileEntry]:
+    """Yield the files of ranges one by one, with the files that are merged with each: the first one of a range keeps
+    the range's bounds."""
+    for file in files:
+        if not isinstance(file, MergedFile):
+            yield file
+            continue
+        yield FileEntry(file.path, file.stored_rows, file.bytes, file.min_key, file.max_key, file.digest, file.footer)
+        yield from file.overlay.layer.row_files
 
 
 @dataclass(frozen=True)
@@ -158,8 +195,18 @@ class FileColumns:
     def under(self, layer: Layer) -> FileColumns:
         """Return the same files, with this layer over those that have changes."""
         lows: list[KeyValue | None] = [None, *self.min_keys[1:], None]
-        return replace(self, overlays=[None if changed is None else Overlay(layer, low, high) for changed, low, high
-                                       in zip(self.changed, lows, lows[1:], strict=False)])
+        layers = self._layers_of_ranges(layer) if layer.divided else [layer] * len(self)
+        return replace(self, overlays=[None if changed is None else Overlay(of_range, low, high)
+                                       for changed, of_range, low, high
+                                       in zip(self.changed, layers, lows, lows[1:], strict=False)])
+
+    def _layers_of_ranges(self, layer: Layer) -> list[Layer]:
+        """Return the layer over each file, with the row files of its range alone."""
+        lows: list[Any] = self.min_keys
+        found: list[list[FileEntry]] = [[] for _ in lows]
+        for file in layer.row_files:
+            found[max(0, bisect_right(lows, file.min_key) - 1)].append(file)
+        return [replace(layer, row_files=tuple(own)) for own in found]
 
     def check_fields(self) -> None:
         """Raise Mismatch for a field of an entry that a manifest's JSON must not have; its path names the field."""

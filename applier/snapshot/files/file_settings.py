@@ -54,10 +54,10 @@ class FileSettings:
         return min(self.row_group_bytes or (MERGED_GROUP_BYTES if merges else ROW_GROUP_BYTES), self.file_bytes)
 
     def writer_options(self, schema: pa.Schema, key: Sequence[str], group_rows: int = 0, *,
-                       is_sorted: bool = True) -> dict[str, Any]:
+                       is_sorted: bool = True, partition: str | None = None) -> dict[str, Any]:
         """Return pyarrow's options for a file with these columns. Its row groups have about `group_rows` rows; 0: the
         file is empty. `is_sorted`: rows are in the order of the key's values, as Parquet compares them, not in a
-        collation's."""
+        collation's. `partition`: the column whose values files are divided by, which has statistics, too."""
         encodings = {}
         for field in schema:
             leaf = f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
@@ -69,7 +69,7 @@ class FileSettings:
             else self.compression_level,
             "use_dictionary": False,
             "column_encoding": encodings,
-            "write_statistics": list(key) or False,
+            "write_statistics": [*key, *([] if partition is None or partition in key else [partition])] or False,
             "store_decimal_as_integer": True,
             "write_page_checksum": True,
             "write_page_index": self.page_index,

@@ -134,8 +134,8 @@ def test_files_outside_are_refused(tmp_path, path):
 
 
 def test_other_format_version(tmp_path):
-    for version in (0, 5, 99):
-        with pytest.raises(SnapshotError, match=f"format version {version}, this version reads 1 to 4"):
+    for version in (0, 6, 99):
+        with pytest.raises(SnapshotError, match=f"format version {version}, this version reads 1 to 5"):
             load(_write(tmp_path, orjson.dumps(WITHOUT_DIGEST | {"format_version": version})))
 
 

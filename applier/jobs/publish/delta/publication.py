@@ -38,7 +38,7 @@ from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import DROPPED, about
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL
-from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry, undivided
 from applier.snapshot.files.unsigned_bigints import OPTION
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.table_entry import TableEntry
@@ -101,7 +101,7 @@ def _planned(storage: Storage, snapshot: Snapshot, entry: TableEntry, marked: di
     """Plan the commit of one table. Raises the errors of `publish`."""
     name, folder = entry.full_name, folder_of(entry.database, entry.name)
     definition, choice = entry.definition.shown, snapshot.source.options.get(OPTION, AS_DECIMAL)
-    wanted = {file.path.rpartition("/")[2]: file for file in entry.files if file.rows}
+    wanted = {file.name: file for file in undivided(entry.files) if file.rows}
     known = known_table(storage, folder, snapshot.lineage, name)
     schema = delta_schema(definition, choice, None if known is None else known.schema)
     stored = stored_schema(definition, choice)

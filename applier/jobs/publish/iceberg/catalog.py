@@ -19,15 +19,26 @@ from pyiceberg import exceptions
 from pyiceberg.catalog import WAREHOUSE_LOCATION, Catalog, load_catalog
 from pyiceberg.catalog.sql import IcebergNamespaceProperties, IcebergTables, SqlCatalog
 from pyiceberg.io.pyarrow import PyArrowFileIO
+from pyiceberg.partitioning import (
+    PARTITION_FIELD_ID_START,
+    PartitionField,
+    PartitionSpec,
+    _PartitionNameGenerator,
+    _visit_partition_field,
+)
 from pyiceberg.schema import Schema
 from pyiceberg.table import CreateTableTransaction, StagedTable, Table, Transaction
+from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.sorting import SortOrder
 from pyiceberg.table.update import (
+    AddPartitionSpecUpdate,
     AddSchemaUpdate,
     AddSortOrderUpdate,
     SetCurrentSchemaUpdate,
     SetDefaultSortOrderUpdate,
+    SetDefaultSpecUpdate,
 )
+from pyiceberg.transforms import parse_transform
 from sqlalchemy import select, union
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -129,7 +140,7 @@ def tables_of(catalog: Catalog) -> list[Table]:
     return found
 
 
-def new_table(catalog: Catalog, name: TableName, schema: Schema, order: SortOrder,
+def new_table(catalog: Catalog, name: TableName, schema: Schema, order: SortOrder, spec: PartitionSpec,
               properties: Mapping[str, str]) -> Transaction:
     """Return a transaction that creates a table, in an existing namespace, with columns of these numbers: pyiceberg and
     its catalogs would give them others. A SQL catalog would put it into the folder of its name, also where characters
@@ -140,12 +151,41 @@ def new_table(catalog: Catalog, name: TableName, schema: Schema, order: SortOrde
     staged = catalog.create_table_transaction(name, schema, location, properties=dict(properties))._table
     metadata = staged.metadata.model_copy(update={
         "schemas": [schema], "current_schema_id": schema.schema_id, "last_column_id": schema.highest_field_id,
-        "sort_orders": [order], "default_sort_order_id": order.order_id})
+        "sort_orders": [order], "default_sort_order_id": order.order_id, "partition_specs": [spec],
+        "default_spec_id": 0, "last_partition_id": spec.last_assigned_field_id})
     return CreateTableTransaction(StagedTable(name, metadata, staged.metadata_location, staged.io, catalog))
 
 
-def evolve(transaction: Transaction, schema: Schema, order: SortOrder) -> bool:
-    """Make these the columns and the order of the table, if they are not; true if the columns were others."""
+def partition_spec(schema: Schema, column: int, transform: str,
+                   field_id: int = PARTITION_FIELD_ID_START) -> PartitionSpec:
+    """Return the partitions of a table by a transform of a column, given by its number."""
+    field = PartitionField(column, field_id, parse_transform(transform), "unnamed")
+    name = _visit_partition_field(schema, field, _PartitionNameGenerator())
+    names = {column.name for column in schema.fields if transform != "identity" or column.field_id != field.source_id}
+    while name in names:
+        name += "_"
+    return PartitionSpec(field.model_copy(update={"name": name}), spec_id=0)
+
+
+def _divided(now: TableMetadata, schema: Schema, spec: PartitionSpec) -> list[Any]:
+    """Return the updates that make these the partitions of a table, if they are not, by numbers of its own."""
+    def by(one: PartitionSpec) -> list[tuple[int, str]]:
+        return [(field.source_id, str(field.transform)) for field in one.fields]
+
+    if by(now.spec()) == by(spec):
+        return []
+    known = [same.spec_id for same in now.specs().values() if by(same) == by(spec)]
+    number, made = known[0] if known else 1 + max(now.specs()), PartitionSpec(spec_id=0)
+    for field in spec.fields:
+        made = partition_spec(schema, field.source_id, str(field.transform),
+                              1 + (now.last_partition_id or PARTITION_FIELD_ID_START - 1))
+    added = [] if known else [AddPartitionSpecUpdate(spec=PartitionSpec(*made.fields, spec_id=number))]
+    return [*added, SetDefaultSpecUpdate.model_validate({"action": "set-default-spec", "spec-id": number})]
+
+
+def evolve(transaction: Transaction, schema: Schema, order: SortOrder, spec: PartitionSpec) -> bool:
+    """Make these the columns, the order and the partitions of the table, if they are not; true if the columns were
+    others."""
     now = transaction.table_metadata
     updates, current = list[Any](), now.schema()
     is_new = current.fields != schema.fields or set(current.identifier_field_ids) != set(schema.identifier_field_ids)
@@ -161,6 +201,7 @@ def evolve(transaction: Transaction, schema: Schema, order: SortOrder) -> bool:
                 "action": "add-sort-order", "sort-order": SortOrder(*order.fields, order_id=number)}))
         updates.append(SetDefaultSortOrderUpdate.model_validate({
             "action": "set-default-sort-order", "sort-order-id": number}))
+    updates += _divided(now, schema, spec)
     if updates:
         transaction._apply(tuple(updates))
     return is_new

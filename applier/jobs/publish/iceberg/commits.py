@@ -28,6 +28,7 @@ from pyiceberg.table.update import (
     AssertCreate,
     AssertCurrentSchemaId,
     AssertDefaultSortOrderId,
+    AssertDefaultSpecId,
     AssertLastAssignedFieldId,
     AssertRefSnapshotId,
     AssertTableUUID,
@@ -225,4 +226,5 @@ def _as_was(metadata: TableMetadata) -> tuple[Any, ...]:
             AssertRefSnapshotId.model_validate({"ref": MAIN_BRANCH, "snapshot-id": metadata.current_snapshot_id}),
             AssertLastAssignedFieldId.model_validate({"last-assigned-field-id": metadata.last_column_id}),
             AssertCurrentSchemaId.model_validate({"current-schema-id": metadata.current_schema_id}),
+            AssertDefaultSpecId.model_validate({"default-spec-id": metadata.default_spec_id}),
             AssertDefaultSortOrderId.model_validate({"default-sort-order-id": metadata.default_sort_order_id}))

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyiceberg.conversions import to_bytes
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 
@@ -17,6 +18,7 @@ from applier.errors import SnapshotError
 from applier.io.resolver import absolute, divided, is_uri, join
 from applier.jobs.publish.footers import from_footers
 from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.partitions import Partition, value_in
 
 _FIELD_ID = b"PARQUET:field_id"
 
@@ -29,10 +31,12 @@ def location_of(uri: str, file: FileEntry) -> str:
     return f"file://{join(absolute(uri), file.path)}"
 
 
-def data_files(uri: str, files: Sequence[FileEntry], schema: Schema) -> list[DataFile]:
-    """Files of the snapshot at a path or uri. Raises SnapshotError for one that is missing, is not as its manifest
-    says, or was written by an older program, so that readers would not know its columns."""
+def data_files(uri: str, files: Sequence[FileEntry], schema: Schema, spec: PartitionSpec,
+               partition: Partition | None) -> list[DataFile]:
+    """Files of the snapshot at a path or uri, in these partitions. Raises SnapshotError for one that is missing, is
+    not as its manifest says, or was written by an older program, so that readers would not know its columns."""
     expected = {field.name: field.field_id for field in schema.fields}
+    results: Any = [field.field_type for field in spec.partition_type(schema).fields]
 
     def made(file: FileEntry, metadata: pq.FileMetaData, path: str) -> DataFile:
         columns = metadata.schema.to_arrow_schema()
@@ -40,12 +44,14 @@ def data_files(uri: str, files: Sequence[FileEntry], schema: Schema) -> list[Dat
         if found != expected or any(map(pa.types.is_duration, columns.types)):
             raise SnapshotError("this file was written by an older version; Iceberg cannot read it", file=path,
                                 hint="import or replay the table again, without this snapshot as the base")
-        return _data_file(location_of(uri, file), file, metadata, schema)
+        values = [] if partition is None else [value_in(metadata.metadata, partition, results[0], path)]
+        return _data_file(location_of(uri, file), file, metadata, schema, Record(*values))
 
     return from_footers(uri, files, made)
 
 
-def _data_file(location: str, file: FileEntry, metadata: pq.FileMetaData, schema: Schema) -> DataFile:
+def _data_file(location: str, file: FileEntry, metadata: pq.FileMetaData, schema: Schema,
+               partition: Record) -> DataFile:
     sizes, lows, highs, nulls, counts = {}, {}, {}, {}, {}
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     for number, field in enumerate(schema.fields):
@@ -63,7 +69,7 @@ def _data_file(location: str, file: FileEntry, metadata: pq.FileMetaData, schema
             lows[field.field_id] = _bound(field.field_type, min(part.min for part in statistics))
             highs[field.field_id] = _bound(field.field_type, max(part.max for part in statistics))
     return DataFile.from_args(
-        content=DataFileContent.DATA, file_path=location, file_format=FileFormat.PARQUET, partition=Record(),
+        content=DataFileContent.DATA, file_path=location, file_format=FileFormat.PARQUET, partition=partition,
         record_count=file.stored_rows, file_size_in_bytes=file.bytes, column_sizes=sizes, value_counts=counts,
         null_value_counts=nulls, nan_value_counts={}, lower_bounds=lows, upper_bounds=highs, split_offsets=None,
         sort_order_id=None, spec_id=0, equality_ids=None, key_metadata=None)

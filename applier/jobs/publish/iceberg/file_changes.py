@@ -127,14 +127,21 @@ class _FileChange(_OverwriteFiles):
         return AddSnapshotUpdate(snapshot=update.snapshot.model_copy(update={"timestamp_ms": last + 1}))
 
     def _manifests(self) -> list[ManifestFile]:
-        return [manifest for kind in _KINDS for manifest in self._of_kind(kind)]
+        metadata = self._transaction.table_metadata
+        columns = {field.field_id for field in metadata.schema().fields}
+        readable = [number for number, spec in sorted(metadata.specs().items())
+                    if columns >= {field.source_id for field in spec.fields}]
+        return [manifest for kind in _KINDS for spec in readable for manifest in self._of_kind(kind, spec)]
 
-    def _of_kind(self, kind: _Kind) -> list[ManifestFile]:
+    def _of_kind(self, kind: _Kind, spec: int) -> list[ManifestFile]:
+        """Return the manifests of a kind with files in partitions of a spec. Where a spec is of a dropped column, there
+        are none, not even of files that go: DuckDB cannot read these, and pyiceberg cannot write them."""
         removed = {file.file_path for file in self._deleted_data_files}
-        added = [_added(file, self.snapshot_id) for file in self._added_data_files if _kind_of(file) == kind]
+        added = [_added(file, self.snapshot_id) for file in self._added_data_files
+                 if _kind_of(file) == kind and spec == self._transaction.table_metadata.default_spec_id]
         changed, stay = list[Sequence[ManifestEntry]](), list[tuple[ManifestFile, Sequence[ManifestEntry]]]()
         for manifest, entries in self.now.manifests:
-            if _kind_of(entries[0].data_file) != kind:
+            if _kind_of(entries[0].data_file) != kind or manifest.partition_spec_id != spec:
                 continue
             if removed.isdisjoint(entry.data_file.file_path for entry in entries):
                 stay.append((manifest, entries))
@@ -146,10 +153,10 @@ class _FileChange(_OverwriteFiles):
             stay = [one for one in stay if one not in small]
         entries = [*added, *(entry for one in changed for entry in one)]
         parts = [entries[first:first + _MANIFEST_FILES] for first in range(0, len(entries), _MANIFEST_FILES)]
-        return [*(self._written(kind, part, removed) for part in parts), *(manifest for manifest, _ in stay)]
+        return [*(self._written(kind, spec, part, removed) for part in parts), *(manifest for manifest, _ in stay)]
 
-    def _written(self, kind: _Kind, entries: Sequence[ManifestEntry], removed: set[str]) -> ManifestFile:
-        with self._writer(kind) as writer:
+    def _written(self, kind: _Kind, spec: int, entries: Sequence[ManifestEntry], removed: set[str]) -> ManifestFile:
+        with self._writer(kind, spec) as writer:
             for entry in entries:
                 if entry.sequence_number is None:
                     writer.add(entry)
@@ -159,10 +166,10 @@ class _FileChange(_OverwriteFiles):
                     writer.existing(entry)
         return writer.to_manifest_file()
 
-    def _writer(self, kind: _Kind) -> ManifestWriter:
+    def _writer(self, kind: _Kind, spec: int) -> ManifestWriter:
         metadata = self._transaction.table_metadata
         return (_DeletesWriter if kind == "deletes" else ManifestWriterV2)(
-            metadata.spec(), metadata.schema(), self.new_manifest_output(), self.snapshot_id, self._compression)
+            metadata.specs()[spec], metadata.schema(), self.new_manifest_output(), self.snapshot_id, self._compression)
 
 
 class _DeletesWriter(ManifestWriterV2):

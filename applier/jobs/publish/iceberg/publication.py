@@ -22,13 +22,14 @@ import pyarrow as pa
 from pyiceberg.catalog import Catalog
 from pyiceberg.io.pyarrow import pyarrow_to_schema
 from pyiceberg.manifest import DataFile
+from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table, TableProperties, Transaction
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
 from pyiceberg.transforms import IdentityTransform
 
 from applier.errors import SnapshotError, UsageError
-from applier.jobs.publish.iceberg.catalog import evolve, new_table, tables_of
+from applier.jobs.publish.iceberg.catalog import evolve, new_table, partition_spec, tables_of
 from applier.jobs.publish.iceberg.commits import COMPLETE, AtOnce, Change, commit
 from applier.jobs.publish.iceberg.data_files import data_files, location_of
 from applier.jobs.publish.iceberg.expiring import Forgotten, forget
@@ -174,12 +175,14 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
     name, order = (entry.database, entry.name), sort_order(entry)
     schema = iceberg_schema(entry.definition.shown, snapshot.source.options.get(OPTION, AS_DECIMAL),
                             None if before is None else before.schema())
-    transaction = before.transaction() if before is not None else new_table(catalog, name, schema, order, {
+    spec = PartitionSpec() if entry.partition is None else partition_spec(
+        schema, entry.definition.column(entry.partition.column).id, entry.partition.transform)
+    transaction = before.transaction() if before is not None else new_table(catalog, name, schema, order, spec, {
         "format-version": "2", TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true", **said})
     has = TableFiles() if before is None else _files_of(before, entry)
     files = _differing(snapshot.root, entry, former, has, transaction)
     is_renamed = before is not None and before.name() != name
-    columns_changed = before is not None and evolve(transaction, schema, order)
+    columns_changed = before is not None and evolve(transaction, schema, order, spec)
     forgotten = Forgotten()
     is_changed = bool(files.differ or is_renamed or columns_changed)
     if before is not None:
@@ -192,7 +195,7 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
             return _Planned(Change(before, name, transaction, forgotten.files) if transaction._updates else None,
                             PublishedTable(name=entry.full_name, change="unchanged", files=files.n_wanted,
                                            snapshots_expired=forgotten.snapshots))
-    added = data_files(snapshot.root, files.rows, schema)
+    added = data_files(snapshot.root, files.rows, schema, transaction.table_metadata.spec(), entry.partition)
     paths = {stem_of(file.file_path): file.file_path for file in (*files.kept, *added)}
     added += delete_files(transaction, snapshot.root, files.positions, paths)
     if before is None or files.differ:

@@ -13,6 +13,7 @@ from applier.jobs.sync.job import SyncOptions, sync
 from applier.options import ReplayOptions
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678901)
+PARTITIONS = ("d.a", "bucket[4](id)"), ("d.b", "month(at)"), ("e.c", "truncate[2](id)")
 KEPT = 2
 """Versions, so that some expire."""
 
@@ -47,13 +48,13 @@ def begin(folder: str) -> None:
         Grown(folder).wait(0)
 
 
-def follow(folder: str, *, merges: bool = False) -> None:
+def follow(folder: str, *, merges: bool = False, divided: bool = False) -> None:
     """Sync to the end of the archive, which grows meanwhile. A lake that merges on read is compacted after some rounds,
-    and is not published in Delta."""
+    and is not published in Delta; the other one may have partitions."""
     job.EXPIRES_EVERY_SECONDS = 0.0
     work = f"{folder}/work"
     replay = ReplayOptions((f"{folder}/log",), "", lake=f"{work}/lake", engine="local", file_bytes=20_000,
-                           merge_on_read=merges)
+                           merge_on_read=merges, partition=PARTITIONS if divided else ())
     options = SyncOptions(replay, keep=KEPT, iceberg=f"sqlite:///{work}/catalog.db", warehouse=f"{work}/warehouse",
                           delta=None if merges else f"{work}/delta")
     for done in sync(options, Grown(folder)):

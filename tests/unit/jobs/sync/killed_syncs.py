@@ -4,7 +4,7 @@ another sync reaches the end.
 
 As `python -m tests.unit.jobs.sync.killed_syncs COUNT`: at this many calls, spread evenly over those of a sync of
 several rounds with DDL, each in a lake of its own. Prints at which. With --merge-on-read after COUNT, of lakes that
-merge on read, which are compacted after some rounds.
+merge on read, which are compacted after some rounds; with --partition, of tables with partitions.
 """
 
 import contextlib
@@ -41,6 +41,7 @@ def run(dies_at):
 """
 """Of forked_runs, under failing_calls.c: how many calls a sync to the end made that change something."""
 MERGING = PROGRAM.replace("merges=False", "merges=True")
+DIVIDED = PROGRAM.replace("merges=False", "divided=True")
 SCATTERED = 5
 Rows = dict[str, list[dict[str, Any]]]
 """Those of tables, by their names."""
@@ -122,16 +123,19 @@ def as_rows(table: pa.Table) -> list[dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def kills(folder: Path, *, merges: bool = False) -> Iterator[Kills]:
-    """Kills in a new folder, of syncs to a lake of whole files, or to one that merges on read."""
-    with forked_runs(MERGING if merges else PROGRAM, str(folder), LD_PRELOAD=str(failing_calls.built(folder)),
+def kills(folder: Path, *, merges: bool = False, divided: bool = False) -> Iterator[Kills]:
+    """Kills in a new folder, of syncs to a lake of whole files, with partitions or not, or to one that merges on read.
+    """
+    program = MERGING if merges else DIVIDED if divided else PROGRAM
+    with forked_runs(program, str(folder), LD_PRELOAD=str(failing_calls.built(folder)),
                      FAIL_BELOW=f"{folder}/work") as run:
         yield Kills(folder, run, merges=merges)
 
 
-def main(count: int, *, merges: bool) -> None:
+def main(count: int, *, merges: bool, divided: bool) -> None:
     """Kill this many syncs."""
-    with tempfile.TemporaryDirectory(prefix="killed-syncs-") as folder, kills(Path(folder), merges=merges) as killing:
+    with tempfile.TemporaryDirectory(prefix="killed-syncs-") as folder, \
+            kills(Path(folder), merges=merges, divided=divided) as killing:
         calls = killing.run(0)
         killing.check(is_killed=False)
         print(f"{calls} calls change something", flush=True)
@@ -148,6 +152,6 @@ def main(count: int, *, merges: bool) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--merge-on-read"]):
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--merge-on-read"], ["--partition"]):
         sys.exit(__doc__)
-    main(int(sys.argv[1]), merges=len(sys.argv) == 3)
+    main(int(sys.argv[1]), merges=sys.argv[2:] == ["--merge-on-read"], divided=sys.argv[2:] == ["--partition"])

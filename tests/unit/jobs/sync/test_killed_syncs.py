@@ -18,6 +18,16 @@ def test_a_sync_that_is_killed_leaves_nothing_half_done(tmp_path, merges):
         killing.check(is_killed=False)
 
 
+def test_one_of_tables_with_partitions(tmp_path):
+    """Of which a round writes several files for each range."""
+    with kills(tmp_path, divided=True) as killing:
+        for place in (60, 380, 250, 330, 120):
+            assert killing.run(place) is None
+            killing.check(is_killed=True)
+        assert killing.run(0)
+        killing.check(is_killed=False)
+
+
 def test_one_of_a_lake_that_merges_on_read(tmp_path):
     """As the other one, with compactions between its rounds."""
     with kills(tmp_path, merges=True) as killing:

@@ -205,3 +205,11 @@ def test_a_merging_base_becomes_whole_files(log, versions, target, tmp_path):
     assert sum(map(os.path.exists, whole.tables["shop.item"].files)) == len(whole.tables["shop.item"].files)
     table = pa.concat_tables(pa.parquet.read_table(file) for file in whole.tables["shop.item"].files)
     assert table.num_rows == rows_of(plain[3]).num_rows
+
+
+def test_a_range_of_a_merging_base_becomes_several_files(log, versions, tmp_path):
+    """Smaller ones, in the order of their keys, whatever ranges are beside it."""
+    _, made, plain = versions
+    whole = applier.replay(log[0], tmp_path / "whole", base=made[2], target_file_size=500).snapshot
+    assert rows_of(whole).equals(rows_of(plain[3])) and not whole.verify().damaged
+    assert len(entry_of(whole).files) > len(entry_of(made[2]).files)
