@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from functools import partial
 from tempfile import TemporaryFile
 from typing import IO
@@ -67,7 +68,7 @@ def rewrite(options: RewriteOptions, progress: Progress | None = None) -> Rewrit
             with TemporaryFile(prefix="applier-rewrite-", dir=temporary_directory()) as lacking:
                 writing = _Writing(archive, options, lacking, progress)
                 files = writing.write(staging, progress)
-            proof = _proven(replays, staging)
+            proof = _proven(replays, staging, writing.emptied)
             durable.sync_tree(staging)
             os.rename(staging, output)
         except BaseException:
@@ -122,6 +123,11 @@ class _Writing:
     def groups(self) -> int:
         """How many event groups count."""
         return sum(outline.n_groups for outline in self._span.files)
+
+    @property
+    def emptied(self) -> AbstractSet[str]:
+        """The prepared XA transactions at the end of what is written that the filters have emptied."""
+        return self._filter.emptied
 
     def write(self, folder: str, progress: Progress) -> list[RewrittenFile]:
         """Write all files, and an index of them, to a directory."""
@@ -192,6 +198,6 @@ def _ranges_of_servers(archive: Archive, executor: ThisProcess, options: Rewrite
             for outline in outlines if outline.left_out is not None}
 
 
-def _proven(replays: Replays, folder: str) -> Proof:
+def _proven(replays: Replays, folder: str, emptied: AbstractSet[str]) -> Proof:
     replays.rewritten((folder,))
-    return replays.proof()
+    return replays.proof(emptied)

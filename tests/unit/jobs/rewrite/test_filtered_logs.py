@@ -11,7 +11,9 @@ from applier.errors import ApplierError, UsageError
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import Ignored
 from applier.schema.table_filter import TableFilter, parse_table_list
+from tests.support.planning import table
 from tests.support.rewritten import plain_events, wrong_places
+from tests.unit.jobs.replay.test_prepared_transactions import XaLog
 
 NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
 FLAVOURS = pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
@@ -144,6 +146,21 @@ def test_empty_transactions(gtids, tmp_path):
     n_groups = {"on": 11, "anonymous": 5, "none": 0}[gtids]
     assert sum(name in ("GTID", "ANONYMOUS_GTID") for name in names) == n_groups
     assert [event.content.flags & 1 for event in plain_events(out) if event.name == "WRITE_ROWS"] == [1, 1]
+
+
+@pytest.mark.parametrize("decision", [None, "COMMIT", "ROLLBACK"])
+def test_prepared_transactions_without_rows(decision, tmp_path):
+    """RW-FILT: what is prepared at the end and has lost its rows is not prepared in the output."""
+    (tmp_path / "log").mkdir()
+    with XaLog(tmp_path / "log" / "binlog.000001") as log:
+        log.create(table())
+        log.prepare("x", 1)
+        log.prepare("z", 2)
+        if decision:
+            log.decide(decision, "x")
+    applier.rewrite(tmp_path / "log", tmp_path / "out", ignore_tables="d.t")
+    names = [event.name for event in applier.binlog.open(str(tmp_path / "out"))]
+    assert "TABLE_MAP" not in names and "XA_PREPARE" not in names
 
 
 @FLAVOURS
