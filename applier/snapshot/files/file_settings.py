@@ -74,7 +74,7 @@ class FileSettings:
             "write_page_checksum": True,
             "write_page_index": self.page_index,
             "sorting_columns": [pq.SortingColumn(schema.get_field_index(name), nulls_first=True)
-                                for name in key if is_sorted] or None,
+                                for name in (columns_in_order(schema, key) if is_sorted else ())] or None,
         }
         hashed = [name for name in key if _is_found_by_hash(schema.field(name).type)]
         if self.bloom_filters and group_rows and hashed:
@@ -83,6 +83,14 @@ class FileSettings:
 
 
 DEFAULTS = FileSettings()
+
+
+def columns_in_order(schema: pa.Schema, key: Sequence[str]) -> Sequence[str]:
+    """Return the first columns of a key by which readers see rows in order: up to the first with dates. Invalid dates
+    come first, but all of them are null to readers, so what follows is in no order among them."""
+    dates = (number for number, name in enumerate(key, 1) if pa.types.is_date(schema.field(name).type)
+             or pa.types.is_timestamp(schema.field(name).type))
+    return key[:next(dates, None)]
 
 
 def _is_found_by_hash(type_: pa.DataType) -> bool:

@@ -88,6 +88,15 @@ def test_how_it_is_stored(tmp_path):
     assert [order.column_index for order in group.sorting_columns] == [0]
 
 
+@pytest.mark.parametrize("dates", [pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")])
+def test_the_order_that_readers_see_ends_with_the_first_dates(dates, tmp_path):
+    """Invalid dates are null, so what follows them is in no order: (null, 9), (null, 1)."""
+    rows = pa.table({"n": pa.array([1, 1], pa.int32()), "at": pa.nulls(2, dates), "id": pa.array([9, 1], pa.int32())})
+    for key, ordered in ((["n", "id"], [0, 2]), (["at"], [1]), (["at", "id"], [1]), (["n", "at", "id"], [0, 1])):
+        options = FileSettings().writer_options(rows.schema, key)
+        assert [order.column_index for order in options["sorting_columns"]] == ordered
+
+
 @pytest.fixture
 def small_groups(monkeypatch):
     monkeypatch.setattr(file_settings, "ROW_GROUP_BYTES", 10_000)

@@ -42,6 +42,7 @@ from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL
 from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.file_settings import columns_in_order
 from applier.snapshot.files.stored_columns import StoredColumns, is_never_null
 from applier.snapshot.files.unsigned_bigints import OPTION
 from applier.snapshot.manifest import Snapshot
@@ -72,7 +73,7 @@ def sort_order(entry: TableEntry) -> SortOrder:
         return SortOrder(order_id=0)
     columns = {column.name: column.id for column in entry.definition.stored_columns}
     return SortOrder(*(SortField(columns[name], IdentityTransform(), SortDirection.ASC, NullOrder.NULLS_FIRST)
-                       for name in entry.key), order_id=1)
+                       for name in columns_in_order(table_schema(entry.definition), entry.key)), order_id=1)
 
 
 def _identifying(definition: TableDefinition) -> set[int]:

@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 import time
+from dataclasses import replace
 from unittest import mock
 
 import pyarrow as pa
@@ -14,6 +15,9 @@ from pyiceberg.catalog.sql import SqlCatalog
 import applier
 from applier import cli
 from applier.jobs.publish.iceberg import commits as own
+from applier.jobs.publish.iceberg.publication import sort_order
+from applier.schema.ddl.ddl import parse_statement
+from applier.snapshot.table_entry import TableEntry
 from tests.support import iceberg_readers as readers
 from tests.support.published import changes
 
@@ -261,3 +265,12 @@ def test_defects_are_not_taken_for_damage(tmp_path, publish):
     with mock.patch("applier.jobs.publish.iceberg.publication.tables_of", side_effect=KeyError("a defect")), \
             pytest.raises(KeyError):
         publish()
+
+
+def test_the_sort_order_ends_with_the_first_dates():
+    """As the files' own: invalid dates are null to readers."""
+    definition = parse_statement("CREATE TABLE d.o (a INT, b DATETIME, c INT, PRIMARY KEY (a, b, c))",
+                                 server_charset="utf8mb4")[0].definition
+    columns = tuple(replace(column, id=number) for number, column in enumerate(definition.columns, 1))
+    entry = TableEntry("d", "o", replace(definition, columns=columns), ("a", "b", "c"), "bytes")
+    assert [field.source_id for field in sort_order(entry).fields] == [1, 2]
