@@ -1,7 +1,8 @@
 """ALTER TABLE: the text after the name becomes a list of actions.
 
-Clauses that touch neither rows nor definitions (ALGORITHM, LOCK, FORCE, ORDER BY) give no action. Source: MySQL manual,
-"ALTER TABLE Statement" of 5.6 to 9.7; MariaDB's "ALTER TABLE".
+Clauses that touch neither rows nor definitions (LOCK, ENABLE KEYS) give no action; those that only have the server
+define the table again (FORCE, ORDER BY, ALGORITHM=COPY) give one that sets no option. Source: MySQL manual, "ALTER
+TABLE Statement" of 5.6 to 9.7; MariaDB's "ALTER TABLE".
 """
 
 from applier.mysql.character_sets.collations import (
@@ -244,7 +245,7 @@ def _convert(cursor: Cursor) -> list[AlterAction]:
 
 
 def _order(cursor: Cursor) -> list[AlterAction]:
-    """ORDER BY: the physical order of rows, which changes none of them."""
+    """ORDER BY: the physical order of rows, which changes none of them; the table is defined again."""
     cursor.expect("BY")
     while True:
         cursor.name()
@@ -252,7 +253,7 @@ def _order(cursor: Cursor) -> list[AlterAction]:
             cursor.name()
         cursor.accept_any("ASC", "DESC")
         if not cursor.accept(","):
-            return []
+            return [SetOptions()]
 
 
 def _of_partitions(cursor: Cursor) -> list[AlterAction] | None:
@@ -307,14 +308,26 @@ def _at_option(cursor: Cursor) -> bool:
 
 
 def _options(cursor: Cursor) -> list[AlterAction]:
+    if cursor.accept("ALGORITHM"):
+        return _algorithm(cursor)
+    if cursor.accept("LOCK"):
+        cursor.accept("=")
+        cursor.next()
+        return []
     words = TableWords()
     if not parse_charset(cursor, words):
         parse_option(cursor, words)
     while not cursor.at_end and parse_charset(cursor, words):
         pass
-    said = words.charset, words.collation, words.engine, words.auto_increment
-    is_said = words.options or any(value is not None for value in said)
-    return [SetOptions(*said, tuple(words.options))] if is_said else []
+    return [SetOptions(words.charset, words.collation, words.engine, words.auto_increment, tuple(words.options))]
+
+
+def _algorithm(cursor: Cursor) -> list[AlterAction]:
+    """The last ALGORITHM counts: COPY defines the table again, in MariaDB only if something else is asked for."""
+    cursor.accept("=")
+    word = cursor.next().keyword
+    is_heeded = cursor.context.flavour == "mysql" or any(token.keyword in ("RENAME", "KEYS") for token in cursor.tokens)
+    return [SetOptions()] if word == "COPY" and is_heeded and not cursor.has_behind("ALGORITHM") else []
 
 
 _ACTIONS = {
