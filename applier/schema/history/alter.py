@@ -27,6 +27,7 @@ from applier.schema.ddl.alter_actions import (
     AddKey,
     AddPartitions,
     AlterAction,
+    ChangeColumn,
     CoalescePartitions,
     DropCheck,
     DropForeignKey,
@@ -179,7 +180,8 @@ class Altered:
     """A definition after an ALTER. `sources[i]` is the number of the old column that became the i-th new one, None for
     an added one; `emptied`: no row is left; `removed`: the rows that are removed, by the old definition;
     `first_number`: where an AUTO_INCREMENT column starts to number the rows, 0 if not given; `ignores`: the details of
-    ALTER IGNORE; `kept_defaults`: of columns whose defaults MariaDB computes once where it copies the rows, and
+    ALTER IGNORE; `says_stored`: a STORED column that stays is defined by the statement, as it was or not;
+    `kept_defaults`: of columns whose defaults MariaDB computes once where it copies the rows, and
     otherwise by the expression that it keeps: both, by name."""
 
     definition: TableDefinition
@@ -189,6 +191,7 @@ class Altered:
     first_number: int = 0
     ignores: IgnoreConflicts | None = None
     kept_defaults: Mapping[str, tuple[Default | None, Default]] = field(default_factory=dict)
+    says_stored: bool = False
 
     def in_place(self, definition: TableDefinition) -> TableDefinition:
         """The definition with the defaults that it keeps if no row is copied."""
@@ -253,7 +256,8 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     return Altered(replace(altered, partitioning=partitioning, versioning=versioning,
                            first_number=said[-1] if said else kept),
                    tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
-                   next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults)
+                   next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults,
+                   any(change.words.generated == "stored" for change in of_kind(changes.actions, ChangeColumn)))
 
 
 def written_again(definition: TableDefinition, actions: Sequence[AlterAction],
