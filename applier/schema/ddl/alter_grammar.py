@@ -1,8 +1,8 @@
 """ALTER TABLE: the text after the name becomes a list of actions.
 
 Clauses that touch neither rows nor definitions (LOCK, ENABLE KEYS) give no action; those that only have the server
-define the table again (FORCE, ORDER BY, ALGORITHM=COPY) give one that sets no option. Source: MySQL manual, "ALTER TABLE
-Statement" of 5.6 to 9.7; MariaDB's "ALTER TABLE".
+define the table again (FORCE, ORDER BY, ALGORITHM=COPY) give one that sets no option. Source: MySQL manual, "ALTER
+TABLE Statement" of 5.6 to 9.7; MariaDB's "ALTER TABLE".
 """
 
 from applier.mysql.character_sets.collations import (

@@ -26,6 +26,7 @@ _NOTHING = re.compile(r"ALTER TABLE (\w+ )?(\. )?(\w+ )?((ALGORITHM|LOCK) =? ?\w
 """An ALTER TABLE without actions, which MariaDB does not execute by copying rows."""
 _CONVERTS = re.compile(r"\bCONVERT\s+TO\b", re.IGNORECASE)
 _REBUILDS = re.compile(r"\b(FORCE|ENGINE|CONVERT)\b", re.IGNORECASE)
+_REBUILDS_INNODB = re.compile(r"\b(FORCE|ENGINE|CONVERT|ROW_FORMAT|KEY_BLOCK_SIZE)\b", re.IGNORECASE)
 _SHORT = 255
 _SHORTEST = 127
 """Bytes of the longest VARCHAR with a one-byte length, and of the longest value with one in any VARCHAR of InnoDB."""
@@ -49,7 +50,7 @@ def is_in_place(conversion: RowConversion) -> bool:
             return False
         if source is not None and not _keeps_its_form(old.columns[source], column, conversion):
             return False
-    if _recodes_functional_part(conversion) or _moves_virtual(conversion):
+    if _recodes_functional_part(conversion) or _moves_virtual(conversion) or _rebuilds_fulltext(conversion):
         return False
     copies = _copies_in_mysql if new.flavour == "mysql" else _copies_in_mariadb
     if any(copies(conversion, column, source) for column, source in zip(new.columns, conversion.sources, strict=True)):
@@ -102,6 +103,19 @@ def _moves_virtual(conversion: RowConversion) -> bool:
     if conversion.new.flavour == "mysql":
         return places != sorted(places)
     return any(source != number for source, number in places) and not _only_drops(conversion)
+
+
+def _rebuilds_fulltext(conversion: RowConversion) -> bool:
+    """True if MySQL has to rebuild a table with a FULLTEXT key, which it does not do in place."""
+    old, new = conversion.old, conversion.new
+    if new.flavour != "mysql" or all(key.kind != "fulltext" for key in new.keys):
+        return False
+    stored = [number for number, column in enumerate(old.columns) if column.generated != "virtual"]
+    sources = [source for column, source in zip(new.columns, conversion.sources, strict=True)
+               if column.generated != "virtual"]
+    return sources != stored or old.primary_key != new.primary_key or any(
+        before.nullable != after.nullable for before, after in conversion.kept) or \
+        _REBUILDS_INNODB.search(conversion.words) is not None
 
 
 def _only_drops(conversion: RowConversion) -> bool:

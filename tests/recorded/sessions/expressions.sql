@@ -205,3 +205,17 @@ ALTER TABLE u ADD b CHAR(9) DEFAULT (UPPER(_latin1'é'))
 SET binlog_row_image=MINIMAL
 INSERT INTO t (a) VALUES (3)
 INSERT INTO u (a) VALUES (3)
+
+-- labels-beside-bytes
+SET sql_mode=''
+CREATE TABLE s (id INT PRIMARY KEY, c SET('7', 'x y', 'a', 'b', 'é')) CHARACTER SET utf8mb3
+INSERT INTO s VALUES (1, ''), (2, 'a'), (3, 'b'), (4, NULL), (5, '7'), (6, '7,a')
+ALTER TABLE s ADD d VARCHAR(40) AS (c = 'a') STORED, DEFAULT CHARACTER SET binary
+ALTER TABLE s ADD e INT AS (c = 'a') STORED, ADD f INT AS (c < 'b') STORED, ADD g INT AS (c IN ('a', 'b')) STORED, ADD h INT AS (c = '7') STORED
+CREATE TABLE e (id INT PRIMARY KEY, e ENUM('7', 'x y', 'a', 'b', 'A', 'é')) CHARACTER SET utf8mb3
+INSERT INTO e VALUES (1, ''), (2, 'a'), (3, 'b'), (4, NULL), (5, '7'), (6, 'é')
+ALTER TABLE e DEFAULT CHARACTER SET binary
+ALTER TABLE e ADD f INT AS (e = 'a') STORED, ADD g INT AS (e < 'b') STORED, ADD h INT AS (e IN ('a', 'b')) STORED, ADD i INT AS (e = 'é') STORED, ADD j INT AS (CASE e WHEN 'a' THEN 1 WHEN 'b' THEN 2 END) STORED, ADD k INT AS (STRCMP(e, 'b')) STORED, ADD l INT AS (e LIKE 'a') STORED, ADD m INT AS (e BETWEEN 'a' AND 'c') STORED, ADD n INT AS (FIELD(e, 'a', 'b')) STORED
+CREATE TABLE t (id INT PRIMARY KEY, e ENUM('7', 'x y', 'a', 'b', 'A', 'é') CHARACTER SET utf8mb4) CHARACTER SET latin1
+INSERT INTO t VALUES (1, ''), (2, 'a'), (3, 'b'), (4, NULL), (5, '7'), (6, 'é')
+ALTER TABLE t ADD f INT AS (e = _binary'a') STORED, ADD g INT AS (e < X'62') STORED, ADD h INT AS (e IN (X'61', 'b')) STORED, ADD i INT AS (e = _binary'é') STORED
