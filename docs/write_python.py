@@ -129,7 +129,7 @@ def _members(kind: type) -> Iterator[tuple[str, object]]:
                base.__name__ not in applier.__all__]
     found = {name: attribute for base in (kind, *private) for name, attribute in vars(base).items()}
     for name, attribute in found.items():
-        is_default = isinstance(attribute, int | str | tuple)  # of a field: its docstring is that of its type
+        is_default = isinstance(attribute, int | float | str | tuple)  # of a field: its docstring is that of its type
         if not name.startswith("_") and not is_default and inspect.getdoc(attribute):
             yield name, attribute
 

@@ -106,12 +106,13 @@ class BeginsEmpty:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FromBase:
     """Rows come from `files` of the snapshot at a path or URI: those with rows in the unit's range. The first and the
-    last one may have rows of other units, too. `in_order`: without a key and partitions, rows are in the order of
-    insertion."""
+    last one may have rows of other units, too. `in_order`: without a key, rows of each partition, or of the table, are
+    in the order of insertion. `misplaced`: some lie in partitions to which they do not belong."""
 
     uri: str
     files: tuple[FileEntry, ...]
     in_order: bool = True
+    misplaced: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -236,7 +237,8 @@ class UnitSpec:
     with changes written beside them (applier.apply.output.merged_unit). `time_zone`: the zone in which generated
     columns that images omit are computed. `may_divide`: its range may be divided further; `is_part`: it is the result
     of that (applier.apply.routes.parts), and its rows are always written. `in_order`: partitions were not changed, so
-    the rows of each are in the order of insertion.
+    the rows of each are in the order of insertion. `may_misplace`: rows may lie in partitions to which they do not
+    belong.
     """
 
     number: int
@@ -255,6 +257,7 @@ class UnitSpec:
     may_divide: bool = False
     is_part: bool = False
     in_order: bool = True
+    may_misplace: bool = False
 
     @cached_property
     def merges(self) -> bool:

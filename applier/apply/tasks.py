@@ -28,7 +28,8 @@ class UnitResult:
     have, 0 if there is none; `zero_dates_in_files` the numbers of invalid dates in files, by path and column; `merged`
     the changes beside the base's files, which stay (`files` is None then); `witnessed` the comparison of before-images
     with rows; `partial_updates`, `documents` and `bytes_saved` the counts of binlog.rows.partial_updates.
-    `in_order`: the rows of a table without a key are in the order of insertion."""
+    `in_order`: the rows of a table without a key are in the order of insertion. `misplaced`: some rows lie in
+    partitions to which they do not belong."""
 
     number: int
     inserted: int
@@ -49,6 +50,7 @@ class UnitResult:
     bytes_saved: int = 0
     merged: MergedChanges | None = None
     in_order: bool = True
+    misplaced: bool = False
 
     @property
     def written(self) -> tuple[FileEntry, ...]:

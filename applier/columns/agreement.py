@@ -74,8 +74,8 @@ def definition_check(table_map: ColumnsInLog, definition: TableDefinition,
 
 
 def _hashes(table_map: ColumnsInLog, definition: TableDefinition) -> int:
-    """The number of hidden columns at the end in the log: MariaDB has a number for each unique key that is too long for
-    an index, or made USING HASH. Here rows are distinguished by the key's own columns."""
+    """Return the number of hidden columns at the end in the log: MariaDB has a number for each unique key that is too
+    long for an index, or made USING HASH. Here rows are distinguished by the key's own columns."""
     more = table_map.types[len(definition.columns):]
     unique = sum(key.kind == "unique" for key in definition.keys)
     return len(more) if definition.flavour == "mariadb" and set(more) == {WireType.LONGLONG} and len(more) <= unique \
@@ -108,7 +108,7 @@ def _same_bytes(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
 
 
 def _charset(collation: int | None) -> str | None:
-    """A collation's character set, None if it is unknown. Text read in another set is wrong text."""
+    """Return a collation's character set, None if it is unknown. Text read in another set is wrong text."""
     try:
         return by_id(collation).charset if collation is not None else None
     except KeyError:
@@ -120,7 +120,7 @@ def _stop(message: str, definition: TableDefinition, hint: str = _GIVE_DEFINITIO
 
 
 def is_compatible(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
-    """True if a column's values in the log have the table's type, except for signs."""
+    """Return whether a column's values in the log have the table's type, except for signs."""
     base = column_type.base
     if column_type.compressed != (wire_type in COMPRESSED):
         return False

@@ -30,7 +30,7 @@ _BACK_BY_DEFAULT = frozenset({"ROW_FORMAT", "PACK_KEYS", "STATS_PERSISTENT", "ST
 
 @dataclass(frozen=True)
 class Alters:
-    """The statements before rows change, and those after; what they take away, for people."""
+    """ALTER TABLEs to run before rows change, and those to run after; and descriptions of the data that they lose."""
 
     before_rows: tuple[str, ...]
     after_rows: tuple[str, ...]
@@ -38,8 +38,8 @@ class Alters:
 
 
 def alters(before: TableDefinition, after: TableDefinition) -> Alters | None:
-    """Return the ALTER TABLEs that make a table what it is after, without another column or type; None where that
-    takes another table: columns, their types or the primary key differ, or an option cannot be taken back."""
+    """Return the ALTER TABLEs that turn one definition into another without a change of columns, their types or the
+    primary key. None if that takes a new table: these differ, or an option cannot be reset."""
     primary = before.primary_key, after.primary_key
     if not same_columns(before, after) or before.versioning != after.versioning or before.flavour != after.flavour or (
             (primary[0] is None) != (primary[1] is None)
@@ -88,13 +88,13 @@ class _Clauses:
         yield from _drop(key for key in self.gone if key.kind == "unique")
 
     def nullable(self) -> Iterator[str]:
-        """Columns that may be NULL after."""
+        """Yield the clauses for columns that may be NULL afterwards."""
         for old, new in self._pairs():
             if new.nullable and not old.nullable:
                 yield f"MODIFY COLUMN {new.sql(self.after.flavour)}"
 
     def keys(self) -> Iterator[str]:
-        """Other keys that go."""
+        """Yield the clauses that drop other keys."""
         yield from _drop(key for key in self.gone if key.kind != "unique")
 
     def columns(self) -> Iterator[str]:
@@ -109,7 +109,7 @@ class _Clauses:
             previous = new.name
 
     def added(self) -> Iterator[str]:
-        """Keys and constraints that are new."""
+        """Yield the clauses that add keys and constraints."""
         yield from (f"ADD {key.sql(self.after.flavour)}" for key in self.new)
         yield from (f"ADD {check.sql()}" for check in self.checks_new)
         yield from self.foreign_new
@@ -130,7 +130,7 @@ def _drop(keys: Iterable[Key]) -> Iterator[str]:
 
 
 def _options(before: TableDefinition, after: TableDefinition) -> list[str] | None:
-    """The options that differ; None where one cannot be taken back."""
+    """Return the options that differ; None where one cannot be taken back."""
     found = []
     if None not in (before.engine, after.engine) and str(before.engine).lower() != str(after.engine).lower():
         found.append(f"ENGINE={after.engine}")
@@ -149,7 +149,7 @@ def _options(before: TableDefinition, after: TableDefinition) -> list[str] | Non
 
 
 def _partitions(before: TableDefinition, after: TableDefinition) -> tuple[list[str], list[str]]:
-    """Clauses for before and after all others: partitions may be in the way of rows, and of keys."""
+    """Return the clauses to run before and after all others: partitions may be in the way of rows, and of keys."""
     old, new = before.partitioning, after.partitioning
     if old is not None and new is not None and same_partitioning(old, before, new, after):
         return [], []

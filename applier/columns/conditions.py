@@ -15,8 +15,8 @@ from applier.sql.evaluator import Typed, evaluate
 
 
 def are_true(definition: TableDefinition, rows: pa.Table, where: str) -> np.ndarray:
-    """For which rows of a table an expression is true: bool[n]; invalid dates are null. Raises UsageError where that
-    cannot be told."""
+    """Return for which rows of a table an expression is true: bool[n]; invalid dates are null. Raises UsageError if the
+    expression cannot be evaluated."""
     columns = {folded(column.name): column for column in definition.stored_columns}
 
     def column(name: str) -> Typed:

@@ -38,8 +38,8 @@ _NOW = re.compile(r"(?:CURRENT_TIMESTAMP|NOW)(?:\((\d)?\))?", re.IGNORECASE)
 
 def default_values(column: Column, definition: TableDefinition, columns: Callable[[str], Typed], n: int,
                    session: Session, *, strict: bool = False) -> pa.Array:
-    """A column's DEFAULT for n rows, as `arrow_type`; one value if it is the same for all of them. `columns` finds the
-    values of the rows' other columns, with their types. With `strict`, a constant has to fit the column.
+    """Return a column's DEFAULT for n rows, as `arrow_type`; one value if it is the same for all of them. `columns`
+    finds the values of the rows' other columns, with their types. With `strict`, a constant has to fit the column.
 
     Raises NotComputable if it is unknown.
     """
@@ -74,8 +74,8 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
 
 
 def _now_digits(default: Default, column: Column, flavour: str) -> int | None:
-    """The fractional digits of a CURRENT_TIMESTAMP default; None for any other default. Without a number, it has as
-    many as its DATETIME or TIMESTAMP column."""
+    """Return the fractional digits of a CURRENT_TIMESTAMP default; None for any other default. Without a number, it has
+    as many as its DATETIME or TIMESTAMP column."""
     found = _NOW.fullmatch(default.text)
     if default.kind not in ("now", "expression") or found is None:
         return None
@@ -85,7 +85,8 @@ def _now_digits(default: Default, column: Column, flavour: str) -> int | None:
 
 
 def _literal(default: Default, column: Column, session: Session) -> Value:
-    """A literal; a TIMESTAMP's is already in UTC, and MariaDB reads that of a TEXT or BLOB like an expression's."""
+    """Return a literal; a TIMESTAMP's is already in UTC, and MariaDB reads that of a TEXT or BLOB like an
+    expression's."""
     if default.kind == "null":
         return constant(pa.scalar(None), NULL)
     if default.kind == "bytes":
@@ -98,8 +99,8 @@ def _literal(default: Default, column: Column, session: Session) -> Value:
 
 
 def default_scalar(column: Column, definition: TableDefinition, *, strict: bool = True) -> pa.Scalar:
-    """The column's default as a scalar of `arrow_type`, with other columns at their defaults. What does not fit is cut
-    unless `strict`.
+    """Return the column's default as a scalar of `arrow_type`, with other columns at their defaults. What does not fit
+    is cut unless `strict`.
 
     Raises SchemaError, naming the column, if the value is not the same for every row and time: CURRENT_TIMESTAMP,
     generated columns, expressions that are not constant.
@@ -125,7 +126,7 @@ def _scalar(column: Column, definition: TableDefinition, others: Callable[[str],
 
 
 def other_defaults(column: Column, definition: TableDefinition) -> Callable[[str], Typed]:
-    """The other columns with their defaults: a replica computes a default before it has the row's values."""
+    """Return the other columns with their defaults: a replica computes a default before it has the row's values."""
     made: dict[str, pa.Scalar] = {}
 
     def known(name: str) -> Typed:
@@ -141,14 +142,14 @@ def other_defaults(column: Column, definition: TableDefinition) -> Callable[[str
 
 
 def is_current_timestamp(column: Column) -> bool:
-    """True if a column's default depends on the current time."""
+    """Return whether a column's default depends on the current time."""
     default = column.default
     return default is not None and not column.generated and (
         default.kind == "now" or (default.kind == "expression" and uses_time(default.text)))
 
 
 def is_variable(column: Column) -> bool:
-    """True if a column's default depends on the row or the time."""
+    """Return whether a column's default depends on the row or the time."""
     default = column.default
     return default is not None and (default.kind == "now" or (default.kind == "expression" and varies(default.text)))
 
@@ -163,8 +164,8 @@ _BY_BYTES_IN_DOCUMENTS = re.compile(
 
 def generated_values(column: Column, definition: TableDefinition, values: Stored, n: int,
                      session: Session | None = None) -> pa.Array:
-    """A generated column for n rows; `values` has their stored columns. Raises NotComputable if the expression, or its
-    conversion to the column's type, is unknown."""
+    """Return a generated column for n rows; `values` has their stored columns. Raises NotComputable if the expression,
+    or its conversion to the column's type, is unknown."""
     if definition.flavour == "mysql" and definition.charset in WIDE and column.type.base in BINARY and \
             calls_functions(column.expression or ""):
         raise NotComputable(f"bytes of text that functions make in a table in {definition.charset}")
@@ -176,7 +177,7 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
 
 
 def passes(check: str, definition: TableDefinition, values: Stored, n: int, session: Session) -> np.ndarray:
-    """Which of n rows pass a CHECK constraint, whose value is not 0 in them: bool[n]. Raises NotComputable."""
+    """Return which of n rows pass a CHECK constraint, whose value is not 0 in them: bool[n]. Raises NotComputable."""
     within = _of_generated(session, definition)
     value = evaluate(check, row_columns(definition, values, n, within), n, within)
     made: np.ndarray = np.asarray(pc.not_equal(as_number(value, within).cast(pa.float64()), 0.0).fill_null(True))
@@ -184,8 +185,8 @@ def passes(check: str, definition: TableDefinition, values: Stored, n: int, sess
 
 
 def _of_table(session: Session, definition: TableDefinition) -> Session:
-    """The session for a table's expressions: functions make text in the table's character set, in which MariaDB reads
-    literals, too."""
+    """Return the session for a table's expressions: functions make text in the table's character set, in which MariaDB
+    reads literals, too."""
     session = replace(session, made_bytes=definition.charset == "binary")
     if definition.flavour == "mysql":
         return replace(session, collation=DEFAULT_COLLATIONS["mysql"][session.literals])
@@ -207,8 +208,8 @@ def _computed(column: Column, known: Callable[[str], Typed], n: int, session: Se
 
 
 def sources(column: Column, definition: TableDefinition) -> set[str]:
-    """The words in a generated column's expression, and in those of VIRTUAL columns that it names, in lower case: they
-    include the names of all columns that it depends on."""
+    """Return the words in a generated column's expression, and in those of VIRTUAL columns that it names, in lower
+    case: they include the names of all columns that it depends on."""
     words: set[str] = set()
     more = [column.expression or ""]
     while more:
@@ -220,7 +221,7 @@ def sources(column: Column, definition: TableDefinition) -> set[str]:
 
 
 def row_columns(definition: TableDefinition, values: Stored, n: int, session: Session) -> Callable[[str], Typed]:
-    """The columns of n rows: `values` has the stored ones, and VIRTUAL ones are computed once."""
+    """Return the columns of n rows: `values` has the stored ones, and VIRTUAL ones are computed once."""
     made: dict[str, pa.Array] = {}
     session = _of_generated(session, definition)
 
@@ -241,8 +242,8 @@ def _nothing(column: Column, flavour: str) -> pa.Scalar:
 
 
 def completed(column: Column, definition: TableDefinition, values: Stored, n: int, session: Session) -> pa.Array:
-    """A column without a given value, in n rows of a table: its default, or its type's implicit default if that is NULL
-    and the column is NOT NULL. Raises NotComputable."""
+    """Return a column without a given value, in n rows of a table: its default, or its type's implicit default if that
+    is NULL and the column is NOT NULL. Raises NotComputable."""
     made = default_values(column, definition, row_columns(definition, values, n, session), n, session)
     if made.null_count and not column.nullable:
         now = column.type.base == "timestamp" and definition.flavour == "mariadb" and session.now_us is not None
@@ -256,8 +257,8 @@ _OF_SESSIONS = frozenset({"unix_timestamp", "from_unixtime", "monthname", "dayna
 
 
 def depends_on_session(column: Column, definition: TableDefinition, sql_mode: str = "") -> bool:
-    """True if a generated column, computed again, may have another value in another session; `sql_mode` is that of the
-    one that computes it."""
+    """Return whether a generated column, computed again, may have another value in another session; `sql_mode` is that
+    of the one that computes it."""
     names = sources(column, definition)
     if names & _OF_SESSIONS:
         return True

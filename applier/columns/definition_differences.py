@@ -46,7 +46,7 @@ def differences(before: TableDefinition, after: TableDefinition) -> tuple[str, .
 
 
 def same_columns(before: TableDefinition, after: TableDefinition) -> bool:
-    """True if the two have the same columns for rows: statements about rows of one fit the other."""
+    """Return whether the two have the same columns for rows: statements about rows of one fit the other."""
     sides = [{folded(column.name): (_type(column.type, definition.flavour), column.generated)
               for column in definition.columns} for definition in (before, after)]
     return sides[0] == sides[1]
@@ -82,7 +82,7 @@ def of_column(old: Column, new: Column, before: TableDefinition, after: TableDef
 
 
 def _type(kind: ColumnType, flavour: str) -> ColumnType:
-    """The type without what changes no value, and what a server does not show."""
+    """Return the type without the parts that change no value, or that a server does not show."""
     if kind.entry.family is Family.INTEGER:
         width = kind.length or _ZEROFILL_WIDTHS[kind.base] if kind.zerofill else None
         return replace(kind, length=width)
@@ -110,7 +110,7 @@ def _same_default(old: Column, new: Column, before: TableDefinition, after: Tabl
 
 
 def _literal(column: Column, flavour: str) -> Default | None:
-    """The default, a literal in parentheses as a literal, and bytes of text as text; none for DEFAULT NULL."""
+    """Return the default, a literal in parentheses as a literal, and bytes of text as text; none for DEFAULT NULL."""
     default = column.default
     literal = literal_of(default.text) if default is not None and default.kind == "expression" else None
     if literal is not None and literal.kind in ("string", "number", "null"):
@@ -127,7 +127,7 @@ def _literal(column: Column, flavour: str) -> Default | None:
 
 
 def _shown(text: str) -> str:
-    """The text as SHOW CREATE TABLE has it, without characters beyond the first plane."""
+    """Return the text as SHOW CREATE TABLE has it, without characters beyond the first plane."""
     return re.sub("[\U00010000-\U0010ffff]", "?", text)
 
 
@@ -136,7 +136,7 @@ def _sql(default: Default) -> str:
 
 
 def _in_some_zone(one: str, other: str) -> bool:
-    """True if two times are one in two time zones: a log may not say that of the server."""
+    """Return whether two times are one in two time zones: a log may not say that of the server."""
     try:
         between = datetime.fromisoformat(one) - datetime.fromisoformat(other)
     except ValueError:
@@ -186,7 +186,7 @@ def is_made(key: Key, definition: TableDefinition, other: TableDefinition) -> bo
 
 
 def _plain_columns(key: Key) -> tuple[str, ...]:
-    """The key's columns in lower case, up to the first part that is not a whole column."""
+    """Return the key's columns in lower case, up to the first part that is not a whole column."""
     found: list[str] = []
     for part in key.parts:
         if part.column is None or part.length is not None:
@@ -221,7 +221,7 @@ def same_foreign_key(old: ForeignKey, before: TableDefinition, new: ForeignKey, 
 
 
 def _given_name(key: ForeignKey, definition: TableDefinition) -> str:
-    """The name of a foreign key; "" for one that the server made."""
+    """Return the name of a foreign key; "" for one that the server made."""
     made = re.fullmatch(rf"{re.escape(definition.name)}_ibfk_\d+", key.name, re.IGNORECASE)
     return "" if made else folded(key.name)
 
@@ -230,20 +230,20 @@ def _given_name(key: ForeignKey, definition: TableDefinition) -> str:
 
 
 def _of_checks(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
-    """By what they say: their names count where people gave them."""
+    """Compare constraints by their meaning; names count only if users gave them."""
     old, new = map(checks_of, (before, after))
     yield from (f"CHECK {check.name} was added" for meaning, check in new.items() if meaning not in old)
     yield from (f"CHECK {check.name} was dropped" for meaning, check in old.items() if meaning not in new)
 
 
 def checks_of(definition: TableDefinition) -> dict[object, Check]:
-    """Return a table's constraints by what they mean."""
+    """Return a table's constraints by their meaning."""
     return {(_given_check_name(check, definition), normal_form(_shown(check.expression)), check.enforced): check
             for check in definition.checks}
 
 
 def _given_check_name(check: Check, definition: TableDefinition) -> str:
-    """The name of a constraint; "" for one that the server made."""
+    """Return the name of a constraint; "" for one that the server made."""
     made = re.fullmatch(rf"({re.escape(definition.name)}_chk_|CONSTRAINT_)\d+", check.name, re.IGNORECASE)
     return "" if made else folded(check.name)
 
@@ -320,7 +320,7 @@ def _same_bound(one: str, other: str) -> bool:
 
 
 def _bound(sql: str) -> str:
-    """A bound as the text of its value; if that is unknown, of its form."""
+    """Return a bound as the text of its value; if that is unknown, of its form."""
     if sql.upper() in (MAXVALUE, DEFAULT):
         return sql.upper()
     try:

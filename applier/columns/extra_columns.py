@@ -57,14 +57,14 @@ class ExtraColumns:
         return self._numbered is not None or bool(self._generated)
 
     def numbers(self, base: pa.Table, given: int) -> RowNumbers | None:
-        """The numbering of rows that are added to a base's; None if no column needs it. Numbers below `given` were used
-        before, maybe for rows that are gone."""
+        """Return the numbering of rows that are added to a base's; None if no column needs it. Numbers below `given`
+        are used up, even if their rows were deleted."""
         return None if self._numbered is None else RowNumbers(self._numbered, base, given)
 
     def computed(self, rows: pa.Table, made: dict[str, np.ndarray]) -> pa.Table:
-        """The rows with the log's generated columns as a replica computes them, in the order of the definition: `made`
-        says by name where (uint8[n]: 0 not, or KNOWN, UNKNOWN, GIVEN). Raises SchemaError for an unknown expression if
-        there is no other value, and for a value that a replica may keep or not."""
+        """Return the rows with the log's generated columns as a replica computes them, in the order of the definition:
+        `made` says by name where (uint8[n]: 0 not, or KNOWN, UNKNOWN, GIVEN). Raises SchemaError for an unknown
+        expression if there is no other value, and for a value that a replica may keep or not."""
         for name, kinds in made.items():
             chosen = pa.array(kinds > 0)
             try:
@@ -92,7 +92,7 @@ class ExtraColumns:
                            "leave the table out with --ignore-tables")
 
     def generated(self, rows: pa.Table) -> pa.Table:
-        """The rows with their generated columns computed again. Raises SchemaError for an unknown expression."""
+        """Return the rows with their generated columns computed again. Raises SchemaError for an unknown expression."""
         for column in self._generated:
             rows = rows.set_column(rows.schema.get_field_index(column.name), rows.schema.field(column.name),
                                    self._value(rows, column))
@@ -115,12 +115,12 @@ class RowNumbers:
         self._first = max(given, 1 + max(0, int(highest or 0)))
 
     def after(self, arrivals: int) -> int:
-        """The next number after this many rows, the base's included."""
+        """Return the next number after this many rows, the base's included."""
         return self._first + arrivals - int(self._base_rows)
 
     def number(self, rows: pa.Table, arrivals: np.ndarray) -> pa.Table:
-        """The rows with their numbers. `arrivals[i]` is row i's 0-based arrival number (int64[n]); the base's rows come
-        first."""
+        """Return the rows with their numbers. `arrivals[i]` is row i's 0-based arrival number (int64[n]); the base's
+        rows come first."""
         number = rows.schema.get_field_index(self._name)
         field, own = rows.schema.field(number), rows.column(number)
         numbers = pa.array(self._first + arrivals - self._base_rows).cast(field.type)

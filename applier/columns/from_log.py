@@ -38,13 +38,13 @@ _BY_WIRE: dict[int, TypeEntry] = {
 
 
 def has_definition(table_map: TableMap) -> bool:
-    """True if the log was written with full metadata."""
+    """Return whether the log was written with full metadata."""
     return COLUMN_NAME in table_map.optional
 
 
 def definition_from_log(table_map: TableMap, name: TableName, flavour: str) -> TableDefinition:
-    """The table of that name as the log describes it. Raises SchemaError if the log does not, or has a column that it
-    does not describe enough; ArchiveError (1610) if the metadata is malformed."""
+    """Return the table of that name as the log describes it. Raises SchemaError if the log does not, or has a column
+    that it does not describe enough; ArchiveError (1610) if the metadata is malformed."""
     if not has_definition(table_map):
         raise SchemaError("the log does not describe the table's columns", table=".".join(name),
                           hint="it was written without binlog_row_metadata=FULL: give the CREATE TABLE with --schema")
@@ -128,7 +128,7 @@ def _charset(collation: int, table: str) -> Charset:
 
 
 def _label_charsets(table_map: TableMap, n_columns: int, table: str) -> list[Charset]:
-    """The character sets of ENUM and SET columns, in the same two forms as those of other columns."""
+    """Return the character sets of ENUM and SET columns, in the same two forms as those of other columns."""
     each = table_map.optional.get(ENUM_AND_SET_CHARSET)
     if each is not None:
         numbers = list(_packed(each))
@@ -185,7 +185,7 @@ def _texts(data: bytes) -> Iterator[bytes]:
 
 
 def _members(data: bytes) -> Iterator[list[bytes]]:
-    """The labels of each column, after their number."""
+    """Yield the labels of each column, after their number."""
     at = 0
     while at < len(data):
         count, at = _number(data, at)

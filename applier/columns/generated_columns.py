@@ -44,7 +44,7 @@ _HINT = "leave the table out with --ignore-tables"
 
 def generated_column(column: Column, definition: TableDefinition, stored: Stored, n: int, *,
                      sql_mode: str = "", time_zone: str = SYSTEM) -> pa.Array | pa.ChunkedArray:
-    """The values of a generated column in n rows, given their stored columns. Raises SchemaError for an unknown
+    """Return the values of a generated column in n rows, given their stored columns. Raises SchemaError for an unknown
     expression."""
     try:
         return generated_values(column, definition, stored, n, Session(definition.flavour, sql_mode, time_zone))
@@ -54,7 +54,7 @@ def generated_column(column: Column, definition: TableDefinition, stored: Stored
 
 
 def why_not_compared(key: Key, definition: TableDefinition) -> str | None:
-    """Why duplicates in a unique key are not found, for people; None if they are."""
+    """Return why duplicates in a unique key are not found, for people; None if they are."""
     for part in key.parts:
         if part.column is None:
             return "it is over an expression"
@@ -69,7 +69,7 @@ def why_not_compared(key: Key, definition: TableDefinition) -> str | None:
 
 
 def is_computable(column: Column, definition: TableDefinition) -> bool:
-    """True if the expression of a generated column is known."""
+    """Return whether the expression of a generated column is known."""
     try:
         generated_values(column, definition, lambda name: pa.nulls(1, arrow_type(definition.column(name).type)), 1)
     except NotComputable:
@@ -101,7 +101,7 @@ class AfterImages:
         self._inserted, self._seconds, self._decoded = inserted, seconds, decoded
 
     def completed(self, number: int, located: Callable[[SchemaError, np.ndarray], SchemaError]) -> Completed:
-        """A generated column. Raises SchemaError if it cannot be computed, `located` at the first image that it
+        """Return a generated column. Raises SchemaError if it cannot be computed, `located` at the first image that it
         concerns."""
         values, lacking = self._of_image(number)
         made = self._inserted | self._any_source(number) | ~lacking
@@ -133,7 +133,7 @@ class AfterImages:
         return Completed(values, kept | waiting, waiting)
 
     def of_found_rows(self, number: int, images: np.ndarray, rows: pa.Table) -> pa.Array:
-        """A generated column in some images (int64[m]) whose values depend on the rows that they find. Raises
+        """Return a generated column in some images (int64[m]) whose values depend on the rows that they find. Raises
         SchemaError if it cannot be computed."""
         definition = self._definition
 
@@ -160,7 +160,7 @@ class AfterImages:
         return np.zeros(len(self._inserted), np.bool_)
 
     def _takes_what_is_there(self, number: int) -> bool:
-        """True if a replica takes images' values of a generated column, and NULL if an insert's image omits one.
+        """Return whether a replica takes images' values of a generated column, and NULL if an insert's image omits one.
 
         MariaDB does, except for a STORED column that the log does not have: it does not maintain a unique key over a
         VIRTUAL column that images omit, and the key's index is corrupt then (seen on 10.11).
@@ -182,7 +182,7 @@ class AfterImages:
         return source_numbers(self._definition.columns[number], self._definition)
 
     def _any_source(self, number: int) -> np.ndarray:
-        """Which images have a column that this one depends on."""
+        """Return which images have a column that this one depends on."""
         return _any([self._none, *(self._is_there(source) for source in self._sources(number))])
 
     def _is_there(self, number: int) -> np.ndarray:
@@ -194,7 +194,7 @@ class AfterImages:
         return self._any_source(number) if self._definition.columns[number].generated else self._none
 
     def _all_sources(self, number: int) -> np.ndarray:
-        """Which images have known values of all columns that this one depends on."""
+        """Return which images have known values of all columns that this one depends on."""
         return ~_any([self._none, *(~self._is_known(source) for source in self._sources(number))])
 
     def _is_known(self, number: int) -> np.ndarray:
@@ -213,7 +213,7 @@ class AfterImages:
         return known
 
     def _is_unknown(self, number: int) -> np.ndarray:
-        """Which images have diffs of a document that no image has."""
+        """Return which images have diffs of a document that no image has."""
         if self._definition.columns[number].type.base != "json" or number not in self._decoded:
             return self._none
         return np.asarray(pc.equal(self._of_image(number)[0], UNKNOWN_DOCUMENT).fill_null(False))
@@ -222,14 +222,14 @@ class AfterImages:
         return _any([self._none, *(self._is_unknown(source) for source in self._sources(number))])
 
     def _computed(self, number: int, rows: np.ndarray) -> pa.Array | pa.ChunkedArray:
-        """A generated column in some of the rows (bool[n])."""
+        """Return a generated column in some of the rows (bool[n])."""
         definition = self._definition
         return generated_column(definition.columns[number], definition,
                                 lambda name: self._known(definition.column_index(name), rows), int(rows.sum()),
                                 time_zone=self._defaults.time_zone)
 
     def _known(self, number: int, rows: np.ndarray) -> pa.Array | pa.ChunkedArray:
-        """The values that a column is known to have in some of the rows (bool[n])."""
+        """Return the values that a column is known to have in some of the rows (bool[n])."""
         column = self._definition.columns[number]
         values, lacking = self._of_image(number)
         values = values.filter(pa.array(rows))
@@ -247,8 +247,8 @@ class AfterImages:
         return pc.if_else(pa.array(lacking[rows]), default, values)
 
     def _is_chained(self, number: int) -> bool:
-        """True if a column is generated from generated ones. A MySQL replica that computes it in a rows event may use
-        garbage for the other column, and its key then has entries that do not fit the rows (seen on 9.7)."""
+        """Return whether a column is generated from generated ones. A MySQL replica that computes it in a rows event
+        may use garbage for the other column, and its key then has entries that do not fit the rows (seen on 9.7)."""
         names = sources(self._definition.columns[number], self._definition)
         return any(column.generated and folded(column.name) in names for column in self._definition.columns)
 
@@ -270,7 +270,7 @@ class AfterImages:
 
 
 def source_numbers(column: Column, definition: TableDefinition) -> list[int]:
-    """Numbers of the stored, not generated columns that a generated column depends on."""
+    """Return the numbers of the stored, not generated columns that a generated column depends on."""
     names = sources(column, definition)
     return [number for number, other in enumerate(definition.columns)
             if folded(other.name) in names and other.generated != "virtual"]
@@ -286,7 +286,7 @@ def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]
 
 
 def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:
-    """Numbers of the columns that a generated one depends on, directly or not."""
+    """Return the numbers of the columns that a generated one depends on, directly or not."""
     found: set[int] = set()
     more = source_numbers(column, definition)
     while more:

@@ -19,8 +19,8 @@ Rows = np.ndarray | None
 
 def without_nulls(values: pa.Array, column: Column, defaults: ReplicaDefaults, seconds: Seconds, absent: Rows,
                   used: Rows = None) -> pa.Array:
-    """The values with a replica's replacement for NULLs that the column cannot hold; `absent` values are not NULLs, and
-    stay null. Raises SchemaError if that cannot be computed."""
+    """Return the values with a replica's replacement for NULLs that the column cannot hold; `absent` values are not
+    NULLs, and stay null. Raises SchemaError if that cannot be computed."""
     if not values.null_count or column.nullable:
         return values
     nulls = np.asarray(values.is_null())
@@ -43,7 +43,8 @@ def absent_flags(absent: pa.BooleanArray | None) -> Rows:
 
 
 def replaced(values: pa.Array | pa.ChunkedArray, rows: np.ndarray, given: pa.Array) -> pa.Array | pa.ChunkedArray:
-    """Values where those of some rows (bool[n]) are given, in their order; Arrow does not do that for TIMEs."""
+    """Return the values with those of some rows (bool[n]) replaced, which are given in their order; Arrow does not do
+    that for TIMEs."""
     if not pa.types.is_duration(values.type):
         return pc.replace_with_mask(values, pa.array(rows), given)
     return pc.replace_with_mask(values.cast(pa.int64()), pa.array(rows), given.cast(pa.int64())).cast(values.type)

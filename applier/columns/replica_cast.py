@@ -27,7 +27,7 @@ _NUMBER_PARTS = r"^(?P<sign>-?)(?P<before>\d+)(?:\.(?P<after>\d+))?(?:e\+?(?P<po
 
 
 def convert_integers(raw: pa.Array, kind: ColumnType, wire_type: int) -> pa.Array:
-    """Integers as another integer type; an unsigned Arrow type is read as unsigned."""
+    """Return integers as another integer type; an unsigned Arrow type is read as unsigned."""
     if wire_type == WireType.INT24 and pa.types.is_unsigned_integer(raw.type):
         raw = pc.bit_wise_and(raw, pa.scalar(0xFFFFFF, raw.type))
     bits = INTEGERS[kind.base]
@@ -44,7 +44,7 @@ def convert_integers(raw: pa.Array, kind: ColumnType, wire_type: int) -> pa.Arra
 
 
 def convert_numbers(values: pa.Array, kind: ColumnType) -> pa.Array:
-    """DECIMAL, FLOAT or DOUBLE as another of these."""
+    """Return DECIMAL, FLOAT or DOUBLE as another of these."""
     if kind.base == "decimal":
         return _as_decimal(values, kind)
     if not pa.types.is_floating(values.type):
@@ -86,8 +86,8 @@ def _as_decimal(values: pa.Array, kind: ColumnType) -> pa.Array:
 
 
 def _shortest_digits(values: pa.Array, whole: int, scale: int) -> pa.Array:
-    """Doubles by their shortest distinct digits, which the servers use: as decimals, cut off after `scale` digits and
-    kept in ±10**whole."""
+    """Return doubles by their shortest distinct digits, which the servers use: as decimals, cut off after `scale`
+    digits and kept in ±10**whole."""
     limit = 10.0**whole
     doubles = np.clip(values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False), -limit, limit)
     parts = pc.extract_regex(pa.array(doubles).cast(pa.string()), _NUMBER_PARTS)
@@ -103,13 +103,13 @@ def _shortest_digits(values: pa.Array, whole: int, scale: int) -> pa.Array:
 
 
 def fitting_bits(raw: pa.Array, kind: ColumnType) -> pa.Array:
-    """BIT values, uint64, as those of a shorter or longer BIT."""
+    """Return BIT values, uint64, as those of a shorter or longer BIT."""
     return pc.min_element_wise(raw, pa.scalar((1 << (kind.length or 1)) - 1, pa.uint64()), skip_nulls=False)
 
 
 def fitting_bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    """Bytes of a CHAR, VARCHAR, TEXT, BINARY, VARBINARY or BLOB column as a binary type of another length, or the part
-    of them that fits a TEXT type."""
+    """Return bytes of a CHAR, VARCHAR, TEXT, BINARY, VARBINARY or BLOB column as a binary type of another length, or
+    the part of them that fits a TEXT type."""
     if wire_type == WireType.STRING and kind.base in BINARY:
         padded = fixed_bytes(raw, metadata)  # the log leaves out zero bytes at the end of a BINARY's
         raw = beside(raw, pa.binary(), np.arange(len(raw) + 1, dtype=np.int64) * metadata, padded.ravel())
@@ -121,7 +121,7 @@ def fitting_bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int
 
 
 def fitting_text(text: pa.Array, kind: ColumnType, wire_type: int) -> pa.Array:
-    """The part of text that fits a CHAR or VARCHAR column, without trailing spaces for a CHAR."""
+    """Return the part of text that fits a CHAR or VARCHAR column, without trailing spaces for a CHAR."""
     if wire_type == WireType.STRING:
         text = pc.utf8_rtrim(text, " ")
     if kind.base in ("char", "varchar"):
@@ -133,8 +133,8 @@ def fitting_text(text: pa.Array, kind: ColumnType, wire_type: int) -> pa.Array:
 
 
 def fitting_datetimes(raw: pa.Array, kind: ColumnType) -> pa.Array:
-    """Datetimes with no more fractional digits than the column has, cut off; a DATE becomes midnight, a DATETIME its
-    day."""
+    """Return datetimes with no more fractional digits than the column has, cut off; a DATE becomes midnight, a DATETIME
+    its day."""
     target = arrow_type(kind)
     if pa.types.is_date(raw.type) or pa.types.is_date(target):
         return raw.cast(target, safe=False)

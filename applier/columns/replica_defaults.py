@@ -61,8 +61,8 @@ class ReplicaDefaults:
         return self._at(column, seconds()) if column.name in self._instants else self._scalar(column)
 
     def instead_of_null(self, column: Column, seconds: Seconds) -> Values | None:
-        """The replacement of NULLs in images; None if the column may be NULL, and NULL stays. Raises SchemaError as
-        `left_out` does, and for a default that depends on other columns, since their values so far would count."""
+        """Return the replacement of NULLs in images; None if the column may be NULL, and NULL stays. Raises SchemaError
+        as `left_out` does, and for a default that depends on other columns, since their values so far would count."""
         if column.nullable:
             return None
         if column.default is None:
@@ -75,8 +75,8 @@ class ReplicaDefaults:
         return self._scalar(column)
 
     def _at(self, column: Column, seconds: np.ndarray) -> Values:
-        """The default at the times of some events: whole seconds, since an event's header has no more, in UTC, as a
-        snapshot has TIMESTAMPs (seen on MySQL 9.7 and MariaDB 10.11)."""
+        """Return the default at the times of some events: whole seconds, since an event's header has no more, in UTC,
+        as a snapshot has TIMESTAMPs (seen on MySQL 9.7 and MariaDB 10.11)."""
         definition = self._definition
         session = Session(definition.flavour, time_zone="+00:00", now_us=seconds.astype(np.int64) * 1_000_000)
         if not len(seconds):
@@ -132,7 +132,7 @@ class EventTimes:
         return self._lacking
 
     def of(self, pointers: np.ndarray) -> np.ndarray:
-        """The times of images, uint32[n]; arbitrary for images that need none."""
+        """Return the times of images, uint32[n]; arbitrary for images that need none."""
         if self._sorted is None:
             addresses = np.concatenate([np.empty(0, np.int64), *self._addresses])
             order = np.argsort(addresses)

@@ -45,10 +45,10 @@ class KeyOf(ABC, Generic[Encoded, Value]):
 
     @abstractmethod
     def listed(self, keys: Encoded) -> list[Value]:
-        """Encoded keys one by one."""
+        """Return encoded keys one by one."""
 
     def keys(self, columns: Sequence[Values]) -> list[Value]:
-        """The keys of rows one by one, from the key's columns in a snapshot."""
+        """Return the keys of rows one by one, from the key's columns in a snapshot."""
         return self.listed(self.encode(columns))
 
     @abstractmethod
@@ -122,7 +122,7 @@ def ranges_between(key: TableKey, lows: Iterable[int | bytes]) -> RangeOf:
 
 
 def table_key(definition: TableDefinition) -> TableKey | None:
-    """The key to search by (rules PKE and FIND); None if the table has none that identifies a row.
+    """Return the key to search by (rules PKE and FIND); None if the table has none that identifies a row.
 
     A key over a VIRTUAL column does not count: a snapshot does not hold the column. Nor does one over a VECTOR of
     MariaDB: rows are found by it, but no files are sorted by lists.
@@ -138,7 +138,7 @@ def _table_key(definition: TableDefinition) -> TableKey | None:
 
 
 def key_over(definition: TableDefinition, choice: AccessPath) -> TableKey:
-    """The form of a key over these columns, which may be NULL only where all are compared as bytes."""
+    """Return the form of a key over these columns, which may be NULL only where all are compared as bytes."""
     names = tuple(definition.columns[c].name for c in choice.columns)
     first = definition.columns[choice.columns[0]]
     if len(choice.columns) == 1 and first.type.base in INTEGERS and not first.nullable:
@@ -150,19 +150,19 @@ def key_over(definition: TableDefinition, choice: AccessPath) -> TableKey:
 
 
 def no_key_value(key: str, column: str, table: str) -> ReplayStopped:
-    """The error for a row that cannot be found by its key."""
+    """Return the error for a row that cannot be found by its key."""
     return ReplayStopped(f"column {column} of a row's key has no value", table=table, key=key,
                          hint="NULL cannot be in a key, so the table is not the one that the log was written with; "
                               "give its definition with --schema, or leave the table out with --ignore-tables")
 
 
 def alters_rows(conversion: RowConversion) -> bool:
-    """True if an ALTER rewrites rows: other columns, or another key."""
+    """Return whether an ALTER rewrites rows: other columns, or another key."""
     return changes_rows(conversion) or not keeps_key(conversion)
 
 
 def keeps_key(conversion: RowConversion) -> bool:
-    """True if a table's rows keep their keys, in the same form, over an ALTER."""
+    """Return whether a table's rows keep their keys, in the same form, over an ALTER."""
     old, new = table_key(conversion.old), table_key(conversion.new)
     if old is None or new is None:
         return old is new

@@ -56,8 +56,8 @@ class TypeConversions:
         return self.non_lossy if step is Step.NON_LOSSY else self.lossy
 
     def reads_unsigned(self, column_type: ColumnType, flavour: str) -> bool:
-        """True if an integer in the log that is converted to another integer is read as unsigned: a MariaDB replica
-        reads it as its own column's sign says."""
+        """Return whether an integer in the log that is converted to another integer is read as unsigned: a MariaDB
+        replica reads it as its own column's sign says."""
         return self.unsigned or (flavour == "mariadb" and column_type.unsigned)
 
 
@@ -65,7 +65,7 @@ NONE_ALLOWED = TypeConversions()
 
 
 def step_between(wire_type: int, metadata: int, column_type: ColumnType, flavour: str) -> Step | None:
-    """How a column of the log is converted to the table's type; None if it cannot be."""
+    """Return how a column of the log is converted to the table's type; None if it cannot be."""
     base = column_type.base
     if wire_type in INTEGER_BITS and base in INTEGERS:
         return _order(INTEGER_BITS[wire_type], INTEGERS[base])
@@ -104,19 +104,19 @@ def _temporal_step(wire_type: int, metadata: int, column_type: ColumnType) -> St
 
 
 def logged_bytes(wire_type: int, metadata: int) -> int:
-    """The longest value of a column with characters or bytes in the log."""
+    """Return the longest value of a column with characters or bytes in the log."""
     if wire_type in BLOBS:
         return (1 << 8 * metadata) - 1
     return metadata - 1 if wire_type == WireType.VARCHAR_COMPRESSED else metadata
 
 
 def _order(logged: int, own: int) -> Step:
-    """Different types of the same length still are a conversion."""
+    """Compare types by their lengths; different types of one length are a conversion, too."""
     return Step.LOSSY if logged > own else Step.NON_LOSSY
 
 
 def type_in_log(wire_type: int, metadata: int, unsigned: bool | None = None) -> str:
-    """A column's type as far as a TABLE_MAP event describes it, in the words of the servers' error 1677."""
+    """Return a column's type as far as a TABLE_MAP event describes it, in the words of the servers' error 1677."""
     name = WireType(wire_type).name.lower()
     if wire_type in INTEGER_BITS:
         name = next(name for name in INTEGERS if TYPES[name].wire[0] == wire_type)

@@ -108,7 +108,7 @@ def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) 
 
 
 def _converted(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    """Values of another type than the column's (AP-POS); if that is not allowed, the replay has stopped before."""
+    """Convert values of another type than the column's (AP-POS). If that is not allowed, the replay stopped before."""
     if kind.base in INTEGERS:
         return convert_integers(raw, kind, wire_type)
     if wire_type == WireType.NEWDECIMAL and pa.types.is_fixed_size_binary(raw.type):
@@ -144,7 +144,7 @@ def _decimal(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> 
 
 
 def decimal_texts(raw: pa.Array, precision: int, scale: int) -> pa.Array:
-    """DECIMALs in the log's bytes as texts. Raises ValueError where some are none."""
+    """Return DECIMALs in the log's bytes as texts. Raises ValueError where some are none."""
     values = fixed_bytes(raw, raw.type.byte_width)
     out = np.empty(len(raw) * kernels.DECIMAL_CHARACTERS, np.uint8)
     offsets = np.empty(len(raw) + 1, np.int64)

@@ -19,18 +19,18 @@ class WeighedKeys(Generic[Value]):
         self._sums = [0.0, *accumulate(weight for _, weight in ascending)]
 
     def bounds(self, n: int) -> list[Value]:
-        """Up to n - 1 ascending keys, the lower bounds of ranges that divide the bytes of changes evenly into n, or
-        into as many as there are keys."""
+        """Return up to n - 1 ascending keys, the lower bounds of ranges that divide the bytes of changes evenly into n,
+        or into as many as there are keys."""
         return sorted(self.bounds_within(self._keys[0], self._keys[-1], n)) if self._keys else []
 
     def part_within(self, low: Value, high: Value) -> float:
-        """The part, 0 to 1, of the bytes of all changes that have keys from `low` to `high`."""
+        """Return the part, 0 to 1, of the bytes of all changes that have keys from `low` to `high`."""
         first, end = self._indexes(low, high)
         return (self._sums[end] - self._sums[first]) / self._sums[-1] if end > first else 0.0
 
     def bounds_within(self, low: Value, high: Value, n: int) -> set[Value]:
-        """Up to n - 1 keys above `low` and up to `high`, the lower bounds of ranges that divide the bytes of changes
-        there evenly into n."""
+        """Return up to n - 1 keys above `low` and up to `high`, the lower bounds of ranges that divide the bytes of
+        changes there evenly into n."""
         first, end = self._indexes(low, high)
         step = (self._sums[end] - self._sums[first]) / n
         indexes = (bisect_left(self._sums, self._sums[first] + number * step, first, end) for number in range(1, n))

@@ -90,7 +90,7 @@ class Comparison:
         return self.relation == "behind" or (self.relation != "ahead" and self.b.kind == "archive")
 
     def to_json(self) -> dict[str, Any]:
-        """The comparison as values of JSON."""
+        """Return the comparison as values of JSON."""
         at = self.attach
         return {"a": self.a.to_json(), "b": self.b.to_json(), "relation": self.relation, "by": self.by,
                 "only_a": str(self.only_a), "only_b": str(self.only_b),
@@ -120,7 +120,7 @@ def compare(a: str | GtidSet, b: str | GtidSet | tuple[str, ...], keys: Keys) ->
 
 
 def _distance(behind: Standing, standing: Standing, ahead: Archive, attach: BinlogPosition) -> Distance:
-    """How far a place is behind an archive, where it continues at a position of that."""
+    """Return how far a place is behind an archive, where it continues at a position of that."""
     first, end = ahead.index_of(attach.file), standing.position
     sizes = [file.about_bytes for file in ahead.files[first:-1]] + [end.offset]
     sizes[0] -= attach.offset
@@ -200,7 +200,8 @@ def _relation(a_has_more: bool, b_has_more: bool) -> Relation:
 
 
 def _only(own: GtidSet, other: GtidSet) -> GtidSet:
-    """The transactions of a set that another one does not have; of MariaDB's domains that have some, the last one."""
+    """Return the transactions of a set that another one does not have; of MariaDB's domains that have some, the last
+    one."""
     domains = {domain: entry for domain, entry in own.domains.items()
                if domain not in other.domains or not _has(other.domains[domain], other.states.get(domain),
                                                           entry, own.states.get(domain))}
@@ -215,7 +216,7 @@ def _has(position: Position, state: State | None, group: Position, state_after_g
 
 
 def _place(at: BinlogPosition) -> tuple[str, int, int] | None:
-    """The base name of a position's file, the file's number, and the offset; None without a file."""
+    """Return the base name of a position's file, the file's number, and the offset; None without a file."""
     name, _, number = at.file.rpartition(".")
     return (name, int(number), at.offset) if number.isdigit() else None
 

@@ -130,7 +130,8 @@ def _begun(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str
                             server_version=before.server_version if before is not None else
                             span.outlines[0].format.server_version, folds_names=folds_names)
     if before is not None:
-        history.begin_as(before)
+        history.begin_as(before, {(table.database, table.name) for table in base.tables if table.misplaced}
+                         if base is not None else ())
     elif base is not None:
         _load_base(history, base, span.outlines[0])
     if schema_sql is not None:
@@ -185,7 +186,7 @@ def _load_base(history: SchemaHistory, base: Snapshot, first: Outline) -> None:
         definition = table.definition
         if decided and history.wants(definition.database, definition.name):
             definition = as_mariadb(definition)
-        history.load_definition(definition)
+        history.load_definition(definition, may_misplace=table.misplaced)
 
 
 _DROP_TABLE = re.compile(r"\s*DROP\s+TABLE\b", re.IGNORECASE)

@@ -74,7 +74,7 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory, cascades: Ca
         in_snapshot = chain[-1].end is None and history.is_wanted(chain[-1])
         last_used = max((target for target, version in enumerate(chain) if version.id in uses), default=-1)
         from_base = chain[0].in_base is not None and any(
-            alters_rows(source.conversion) for version in chain for source in version.sources)
+            chain[0].may_misplace or alters_rows(source.conversion) for version in chain for source in version.sources)
         if chain[0].id in cascades or (in_snapshot and (last_used >= 0 or from_base)):
             last_used = len(chain) - 1
         if any((version.definition.database, version.definition.name) == traced for version in chain) and (
@@ -168,7 +168,7 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
     them."""
     first = table_key(chain[0].version.definition)
     may_merge = len(chain) == 1 and first is not None and chain[0].version.definition.versioning is None and \
-        _orders_base(chain[0], first, base)
+        not chain[0].version.may_misplace and _orders_base(chain[0], first, base)
     for link, item in enumerate(chain):
         version, target = item.version, None
         if staging is not None and item.in_snapshot and not item.succeeded:
@@ -183,7 +183,8 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
                 search=search or (NotSearched() if key is None else KeyRange(key, low, high)), origin=origin,
                 needs=needs, target=target, type_conversions=allowed, same_columns=not chain[0].version.given,
                 idempotent=idempotent, witness=witness, time_zone=version.time_zone,
-                may_divide=not item.single_unit_reason, in_order=not version.unordered,
+                may_divide=not item.single_unit_reason, may_misplace=version.may_misplace,
+                in_order=not (version.unordered or version.may_misplace),
                 may_merge=may_merge and target is not None and target.merges and isinstance(origin, FromBase)))
     return number + len(ranges)
 
@@ -193,7 +194,8 @@ def _begins(base: Snapshot | None, files: tuple[FileEntry, ...], item: PlannedVe
     if base is None or not files:
         return BeginsEmpty(is_new=not item.version.is_older_than_log)
     entry = base.table(*item.version.in_base) if item.version.in_base is not None else None
-    return FromBase(uri=absolute(base.root), files=files, in_order=entry is None or not entry.unordered)
+    return FromBase(uri=absolute(base.root), files=files, in_order=entry is None or entry.in_order,
+                    misplaced=entry is not None and entry.misplaced)
 
 
 def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: Snapshot | None,
@@ -210,6 +212,8 @@ def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: 
     conversions = [source.conversion for item in chain[1:] for source in item.version.sources]
     if not all(keeps_key(conversion) for conversion in conversions):
         return "DDL gives the rows another key"
+    if chain[0].version.may_misplace:
+        return "rows lie in partitions to which they do not belong"
     if any(item.version.definition.versioning is not None for item in chain):
         return "past rows are kept beside the current ones"
     keys = [(item, key) for item in chain if (key := table_key(item.version.definition)) is not None]

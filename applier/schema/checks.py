@@ -31,7 +31,7 @@ class Check:
     enforced: bool = True
 
     def sql(self) -> str:
-        """A CONSTRAINT clause."""
+        """Return a CONSTRAINT clause."""
         return f"CONSTRAINT {quote_name(self.name)} CHECK ({self.expression})" + " NOT ENFORCED" * (not self.enforced)
 
 
@@ -51,12 +51,12 @@ def is_text(expression: str) -> bool:
 
 
 def json_check(column: str) -> str:
-    """The expression that MariaDB makes of a column's type JSON."""
+    """Return the expression that MariaDB makes of a column's type JSON."""
     return f"json_valid({quote_name(column)})"
 
 
 def is_json(check: str | None, column: str) -> bool:
-    """True if a column with this constraint is JSON to MariaDB, which makes it LONGTEXT with that constraint."""
+    """Return whether a column with this constraint is JSON to MariaDB, which makes it LONGTEXT with that constraint."""
     return check is not None and [token.text.lower() for token in tokenize(check)][:-1] in (
         ["json_valid", "(", folded(column), ")"], ["json_valid", "(", column.lower(), ")"])
 
@@ -72,8 +72,8 @@ def keeps_checks(flavour: str, server_version: str) -> bool:
 
 
 def resolve_checks(words: Iterable[CheckWords], before: Sequence[Check], table: str, flavour: str) -> tuple[Check, ...]:
-    """A table's constraints, with those that exist `before`. MySQL names new ones <table>_chk_1 and so on, after the
-    largest number; MariaDB CONSTRAINT_1 and so on, by the smallest number that is free."""
+    """Return a table's constraints, with those that exist `before`. MySQL names new ones <table>_chk_1 and so on, after
+    the largest number; MariaDB CONSTRAINT_1 and so on, by the smallest number that is free."""
     words, checks = [check for check in words if is_text(check.expression)], list(before)
     taken = {folded(check.name) for check in checks} | {folded(check.name) for check in words if check.name}
     for check in words:
@@ -91,41 +91,41 @@ def resolve_checks(words: Iterable[CheckWords], before: Sequence[Check], table: 
 
 
 def without_checks(checks: Iterable[Check], names: Iterable[str], columns: Iterable[str]) -> tuple[Check, ...]:
-    """The constraints without those of these names, and without those of dropped `columns`."""
+    """Return the constraints without those of these names, and without those of dropped `columns`."""
     dropped, gone = {folded(name) for name in names}, {folded(name) for name in columns}
     return tuple(check for check in checks if folded(check.name) not in dropped
                  and not (gone and gone & _named(check.expression)))
 
 
 def enforced(checks: Iterable[Check], choices: dict[str, bool]) -> tuple[Check, ...]:
-    """The constraints, enforced or not as these say, by names in lower case."""
+    """Return the constraints, enforced or not as these say, by names in lower case."""
     return tuple(replace(check, enforced=choices.get(folded(check.name), check.enforced)) for check in checks)
 
 
 def with_expressions(checks: Iterable[Check], change: Callable[[str], str]) -> tuple[Check, ...]:
-    """The constraints with changed expressions."""
+    """Return the constraints with changed expressions."""
     return tuple(replace(check, expression=change(check.expression)) for check in checks)
 
 
 def renamed_table_checks(checks: Iterable[Check], old: str, new: str, flavour: str) -> tuple[Check, ...]:
-    """The constraints of a renamed table: names that MySQL made follow the table's."""
+    """Return the constraints of a renamed table: names that MySQL made follow the table's."""
     return tuple(replace(check, name=f"{new}_chk_{number}")
                  if flavour == "mysql" and (number := _number(check.name, old)) else check for check in checks)
 
 
 def checks_like(checks: Iterable[Check], table: str, flavour: str) -> tuple[Check, ...]:
-    """The constraints of a table that is created like another; MySQL names all of them again."""
+    """Return the constraints of a table that is created like another; MySQL names all of them again."""
     if flavour == "mariadb":
         return tuple(checks)
     return resolve_checks([CheckWords(None, check.expression, check.enforced) for check in checks], (), table, flavour)
 
 
 def _number(name: str, table: str) -> int:
-    """The number in a name that MySQL made for a constraint of this table; 0 for another name."""
+    """Return the number in a name that MySQL made for a constraint of this table; 0 for another name."""
     found = re.fullmatch(re.escape(table) + r"_chk_(\d+)", name, re.IGNORECASE)
     return int(found[1]) if found else 0
 
 
 def _named(expression: str) -> set[str]:
-    """The words and names of an expression, in lower case."""
+    """Return the words and names of an expression, in lower case."""
     return {folded(token.text) for token in tokenize(expression) if token.kind in ("word", "name")}

@@ -24,8 +24,8 @@ _SMALL = (pa.int8(), pa.int16(), pa.int32())
 
 
 def numbered(definition: TableDefinition, last: int) -> tuple[TableDefinition, int]:
-    """The definition with a number for each column that has none, after the last one that was given; and the last one
-    now."""
+    """Return the definition with a number for each column that has none, after the last one that was given; and the
+    last one now."""
     if all(column.id for column in definition.columns):
         return definition, last
     columns = []
@@ -46,7 +46,7 @@ def continued(old: TableDefinition, new: TableDefinition, sources: Sequence[int 
 
 
 def unnumbered(definition: TableDefinition) -> TableDefinition:
-    """The definition for another table, which is made like this one."""
+    """Return the definition for another table, which is made like this one."""
     return replace(definition, columns=tuple(replace(column, id=0) for column in definition.columns))
 
 

@@ -20,7 +20,7 @@ from applier.sql.same_expressions import literal_of
 
 
 def implicit_scalar(column_type: ColumnType, flavour: str) -> pa.Scalar:
-    """The implicit default as a scalar of `arrow_type`: zero, the empty value, the first member."""
+    """Return the implicit default as a scalar of `arrow_type`: zero, the empty value, the first member."""
     return pa.scalar(IMPLICIT[column_type.entry.family](column_type, flavour), type=arrow_type(column_type))
 
 
@@ -59,8 +59,8 @@ IMPLICIT: dict[Family, Callable[[ColumnType, str], Any]] = {
 
 
 def read_again(column: Column, flavour: str) -> Column:
-    """A column whose table is altered, or made like another: the server writes a FLOAT's default with six digits, and
-    reads it again. MariaDB keeps a literal in parentheses as a literal, MySQL as an expression."""
+    """Return a column whose table is altered, or made like another: the server writes a FLOAT's default with six
+    digits, and reads it again. MariaDB keeps a literal in parentheses as a literal, MySQL as an expression."""
     default = column.default
     if column.type.base != "float" or default is None:
         return column

@@ -85,15 +85,15 @@ class TableDefinition(TableParts):
         return {folded(column.name): index for index, column in enumerate(self.columns)}
 
     def column_index(self, name: str) -> int:
-        """The index of a column in `columns`, whatever the case of its name; KeyError if there is none."""
+        """Return the index of a column in `columns`, whatever the case of its name; KeyError if there is none."""
         return self._positions[folded(name)]
 
     def column(self, name: str) -> Column:
-        """The column of a name, in whatever case; KeyError if there is none."""
+        """Return the column of a name, in whatever case; KeyError if there is none."""
         return self.columns[self.column_index(name)]
 
     def to_sql(self, *, if_not_exists: bool = False) -> str:
-        """A CREATE TABLE that makes this table, in the flavour's own syntax; TIMESTAMP defaults are in UTC."""
+        """Return a CREATE TABLE that makes this table, in the flavour's own syntax; TIMESTAMP defaults are in UTC."""
         lines = [self._column_sql(column) for column in self.columns
                  if self.versioning is None or not self.versioning.hides(column.name)]
         lines += [key.sql(self.flavour) for key in self.keys]
@@ -127,14 +127,14 @@ class TableDefinition(TableParts):
         return words + " INVISIBLE" * column.invisible
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dicts, lists and scalars, for the manifest."""
+        """Return the definition as plain dicts, lists and scalars, for the manifest."""
         fields: dict[str, Any] = plain(self)
         return fields
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "TableDefinition":
-        """The inverse of `to_json`. Raises Mismatch if it is not a definition, or not of a table that a server could
-        have."""
+        """Return the definition in a document that `to_json` made. Raises Mismatch if it is not a definition, or is one
+        that no server could have."""
         return build(cls, data)
 
     def complaint(self) -> str:
@@ -150,10 +150,10 @@ def _with_row_end(key: Key, end: str) -> Key:
 
 
 def table_schema(definition: TableDefinition) -> pa.Schema:
-    """The Arrow schema of a table in a snapshot: all columns but the VIRTUAL ones."""
+    """Return the Arrow schema of a table in a snapshot: all columns but the VIRTUAL ones."""
     return pa.schema([pa.field(column.name, arrow_type(column.type)) for column in definition.stored_columns])
 
 
 def without_rows(schema: pa.Schema) -> pa.Table:
-    """A table that has no rows, for each unit of a table one: Schema.empty_table takes 20 times as long."""
+    """Return a table that has no rows, for each unit of a table one: Schema.empty_table takes 20 times as long."""
     return pa.Table.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)

@@ -9,7 +9,7 @@ _DATABASE = re.compile(rf"^-- (?:Host: .*[ \t])?Database: [ \t]*{_NAME}[ \t]*\r?
 
 
 def database_of_header(text: str) -> str | None:
-    """The database that comments of mysqldump (`-- Host: …    Database: shop`) and phpMyAdmin (`-- Database: `shop``)
-    name; None if there is no such comment."""
+    """Return the database that comments of mysqldump (`-- Host: … Database: shop`) and phpMyAdmin (`-- Database:
+    `shop``) name; None if there is no such comment."""
     found = _DATABASE.search(text)
     return None if found is None else found[1].replace("``", "`") if found[1] else found[2]

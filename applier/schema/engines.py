@@ -18,24 +18,24 @@ _NOWHERE = frozenset({"BLACKHOLE"})
 
 
 def engine_name(text: str) -> str | None:
-    """The engine that ENGINE = `text` names. If the text is not a plain word, a server without NO_ENGINE_SUBSTITUTION
-    takes its default, which is None here."""
+    """Return the engine that ENGINE = `text` names. If the text is not a plain word, a server without
+    NO_ENGINE_SUBSTITUTION takes its default, which is None here."""
     return text if is_word(text) else None
 
 
 def is_transactional(definition: TableDefinition) -> bool:
-    """True if ROLLBACK takes back rows written to the table. The servers' default is InnoDB, which does."""
+    """Return whether ROLLBACK takes back rows written to the table. The servers' default is InnoDB, which does."""
     return has_foreign_keys(definition.engine)
 
 
 def has_foreign_keys(engine: str | None) -> bool:
-    """True if tables of the engine have foreign keys; of one without, a server makes the index alone. Engines with
-    transactions have them."""
+    """Return whether tables of the engine have foreign keys; of one without, a server makes the index alone. Engines
+    with transactions have them."""
     return engine is None or engine.upper() not in _WITHOUT_TRANSACTIONS
 
 
 def holds_rows(definition: TableDefinition) -> bool:
-    """True if the table keeps its rows, and a snapshot can: it has no rows of VIRTUAL columns alone."""
+    """Return whether the table keeps its rows, and a snapshot can: it has no rows of VIRTUAL columns alone."""
     return bool(definition.stored_columns) and (
         definition.engine is None or definition.engine.upper() not in _NOWHERE)
 

@@ -50,7 +50,7 @@ class ForeignKey:
         return self.on_delete != RESTRICT or self.on_update != RESTRICT
 
     def sql(self) -> str:
-        """A CONSTRAINT clause."""
+        """Return a CONSTRAINT clause."""
         parts = [f"CONSTRAINT {quote_name(self.name)} FOREIGN KEY ({_names(self.columns)})",
                  f"REFERENCES {quote_name(self.database)}.{quote_name(self.table)}"]
         parts += [f"({_names(self.referenced)})"] if self.referenced else []
@@ -80,7 +80,7 @@ class ForeignKeyWords:
 
 
 def honours_inline_references(flavour: str, server_version: str) -> bool:
-    """True if REFERENCES beside a column makes a foreign key: in MySQL from 9.0, in MariaDB from 10.5 on."""
+    """Return whether REFERENCES beside a column makes a foreign key: in MySQL from 9.0, in MariaDB from 10.5 on."""
     return is_since(server_version, (10, 5) if flavour == "mariadb" else (9, 0))
 
 
@@ -89,8 +89,8 @@ def honours_inline_references(flavour: str, server_version: str) -> bool:
 
 def resolve_foreign_keys(words: Iterable[ForeignKeyWords], before: Sequence[ForeignKey], database: str,
                          table: str) -> tuple[ForeignKey, ...]:
-    """The foreign keys of a table, with those that exist `before`; the server names new ones <table>_ibfk_1 and so on.
-    """
+    """Return the foreign keys of a table, with those that exist `before`; the server names new ones <table>_ibfk_1 and
+    so on."""
     keys = list(before)
     for key in words:
         if key.if_not_exists and any(_same(key.name or "", other.name) for other in keys):
@@ -102,27 +102,28 @@ def resolve_foreign_keys(words: Iterable[ForeignKeyWords], before: Sequence[Fore
 
 
 def without_keys(keys: Iterable[ForeignKey], dropped: Iterable[str], columns: Iterable[str]) -> tuple[ForeignKey, ...]:
-    """The keys without those of the `dropped` names, and without those of columns that are not among `columns`."""
+    """Return the keys without those of the `dropped` names, and without those of columns that are not among
+    `columns`."""
     names, there = {folded(name) for name in dropped}, {folded(name) for name in columns}
     return tuple(key for key in keys if folded(key.name) not in names
                  and all(folded(column) in there for column in key.columns))
 
 
 def with_columns_renamed(keys: Iterable[ForeignKey], renames: Mapping[str, str]) -> tuple[ForeignKey, ...]:
-    """The keys of a table whose own columns have new names, by the old ones in lower case."""
+    """Return the keys of a table whose own columns have new names, by the old ones in lower case."""
     return tuple(replace(key, columns=_renamed(key.columns, renames)) for key in keys)
 
 
 def renamed_table(keys: Iterable[ForeignKey], old: str, new: str) -> tuple[ForeignKey, ...]:
-    """The keys of a renamed table: names that the server made follow the table's."""
+    """Return the keys of a renamed table: names that the server made follow the table's."""
     return tuple(replace(key, name=f"{new}_ibfk_{number}") if (number := _number(key.name, old)) else key
                  for key in keys)
 
 
 def pointed_anew(keys: tuple[ForeignKey, ...], old: tuple[str, str], new: tuple[str, str],
                  renames: Mapping[str, str]) -> tuple[ForeignKey, ...]:
-    """The keys of a table where the table `old` (database, name) has become `new`, and its columns have other names, by
-    the old ones in lower case."""
+    """Return the keys of a table where the table `old` (database, name) has become `new`, and its columns have other
+    names, by the old ones in lower case."""
     return tuple(replace(key, database=new[0], table=new[1], referenced=_renamed(key.referenced, renames))
                  if (key.database, key.table) == old else key for key in keys)
 
@@ -132,7 +133,7 @@ def _renamed(columns: tuple[str, ...], renames: Mapping[str, str]) -> tuple[str,
 
 
 def _number(name: str, table: str) -> int:
-    """The number in a name that the server made for a key of this table; 0 for another name."""
+    """Return the number in a name that the server made for a key of this table; 0 for another name."""
     found = re.fullmatch(re.escape(table) + r"_ibfk_(\d+)", name, re.IGNORECASE)
     return int(found[1]) if found else 0
 

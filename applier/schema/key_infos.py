@@ -15,12 +15,12 @@ _LONGEST_KEY = 3072
 
 
 def column_infos(definition: TableDefinition) -> list[ColumnInfo]:
-    """All columns by their number; a snapshot stores no VIRTUAL ones."""
+    """Return all columns by their number; a snapshot stores no VIRTUAL ones."""
     return [ColumnInfo(column.name, column.nullable, column.generated != "virtual") for column in definition.columns]
 
 
 def key_infos(definition: TableDefinition) -> list[KeyInfo]:
-    """All keys, in the definition's order."""
+    """Return all keys, in the definition's order."""
     return [KeyInfo(key.name, key.kind, tuple(
         (None if part.column is None else definition.column_index(part.column), part.length) for part in key.parts),
         key.visible) for key in definition.row_keys]
@@ -32,13 +32,13 @@ def sorts_descending(flavour: str, server_version: str) -> bool:
 
 
 def is_innodb(definition: TableDefinition) -> bool:
-    """True if the table's engine is InnoDB, the default if none is named."""
+    """Return whether the table's engine is InnoDB, the default if none is named."""
     return (definition.engine or "InnoDB").upper() == "INNODB"
 
 
 def is_hashed(definition: TableDefinition, key: Key) -> bool:
-    """True if a unique key is a hash of its columns (MariaDB): over a whole BLOB or TEXT, or longer than an index may
-    be."""
+    """Return whether a unique key is a hash of its columns (MariaDB): over a whole BLOB or TEXT, or longer than an
+    index may be."""
     if definition.flavour != "mariadb" or key.kind != "unique":
         return False
     types = [definition.column(part.column).type for part in key.parts
@@ -48,8 +48,8 @@ def is_hashed(definition: TableDefinition, key: Key) -> bool:
 
 
 def clustered_key(definition: TableDefinition) -> Key | None:
-    """The clustered key, by which InnoDB orders rows: the primary key, which may have prefixes, else the first unique
-    key of whole NOT NULL columns. None: rows are in the order of insertion."""
+    """Return the clustered key, by which InnoDB orders rows: the primary key, which may have prefixes, else the first
+    unique key of whole NOT NULL columns. None: rows are in the order of insertion."""
     columns = column_infos(definition)
     by_name = {key.name: key for key in definition.row_keys}
     for info in server_order(columns, [key for key in key_infos(definition) if key.kind in ("primary", "unique")]):
@@ -62,8 +62,8 @@ def clustered_key(definition: TableDefinition) -> Key | None:
 
 
 def key_collation(column: Column, flavour: str) -> str | None:
-    """The collation by which a key compares the column's strings, as keysearch.collation names it; None for other
-    types, and for ENUM and SET, which compare by number, so that all labels differ."""
+    """Return the collation by which a key compares the column's strings, as keysearch.collation names it; None for
+    other types, and for ENUM and SET, which compare by number, so that all labels differ."""
     if column.type.base not in TEXT or column.type.collation is None:
         return None
     return collation_of(column.type.collation, flavour)

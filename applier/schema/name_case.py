@@ -13,7 +13,7 @@ TableName = tuple[str, str]  # database, table
 
 
 def folded_table(table: TableName) -> TableName:
-    """Database and name of a table in lower case."""
+    """Return the database and the name of a table in lower case."""
     return folded(table[0]), folded(table[1])
 
 

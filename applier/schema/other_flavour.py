@@ -15,7 +15,8 @@ _DEFAULTS = {mysql: DEFAULT_COLLATIONS["mariadb"][charset] for charset, mysql in
 
 
 def as_mariadb(definition: TableDefinition) -> TableDefinition:
-    """The table of a dump that turns out to be MariaDB's. Raises SchemaError if its rows were read in another way."""
+    """Return the table of a dump that turns out to be MariaDB's. Raises SchemaError if its rows were read in another
+    way."""
     if any(column.type.base == "json" for column in definition.columns):
         raise SchemaError(
             "the base is from a dump that does not name its kind of server; its JSON was read as MySQL's, but the "
@@ -26,7 +27,7 @@ def as_mariadb(definition: TableDefinition) -> TableDefinition:
 
 
 def charset_as_mariadb(charset: Charset) -> Charset:
-    """The default of a database, in the same way."""
+    """Return the default of a database, in the same way."""
     return Charset(charset.charset, _collation(charset.collation))
 
 

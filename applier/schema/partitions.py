@@ -143,6 +143,11 @@ class Partitioning:
         """True if the partitions have the names that the server gives by itself."""
         return all(partition == Partition(f"p{number}") for number, partition in enumerate(self.partitions))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all partitions."""
+        return tuple(partition.name for partition in self.partitions)
+
     def has(self, name: str) -> bool:
         """True if one of the partitions has this name."""
         return any(folded(partition.name) == folded(name) for partition in self.partitions)

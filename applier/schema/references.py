@@ -32,7 +32,7 @@ class Reference:
     columns: tuple[ColumnLink, ...]
 
     def changes(self, changed: frozenset[int]) -> frozenset[int]:
-        """The columns that change in a child if these columns of its parent change; empty if none do."""
+        """Return the columns that change in a child if these columns of its parent change; empty if none do."""
         deleted = changed == DELETED
         action = self.key.on_delete if deleted else self.key.on_update
         here = [link.child for link in self.columns if deleted or link.parent in changed]
@@ -44,8 +44,8 @@ class Reference:
 
 
 def linked_columns(key: ForeignKey, child: TableDefinition, parent: TableDefinition) -> tuple[ColumnLink, ...]:
-    """The columns of a foreign key; empty if it does nothing: an engine without foreign keys, or missing columns, which
-    foreign_key_checks=0 allows."""
+    """Return the columns of a foreign key; empty if it does nothing: an engine without foreign keys, or missing
+    columns, which foreign_key_checks=0 allows."""
     if not (has_foreign_keys(child.engine) and has_foreign_keys(parent.engine)):
         return ()
     referenced = key.referenced

@@ -14,13 +14,14 @@ _WITHOUT_CHECKS = "SET foreign_key_checks = 0;\n\n"  # tables may refer to each 
 
 
 def create_database(name: str, charset: Charset | None = None) -> str:
-    """A CREATE DATABASE IF NOT EXISTS, with the database's default character set and collation where they are known."""
+    """Return a CREATE DATABASE IF NOT EXISTS, with the database's default character set and collation where they are
+    known."""
     default = f" DEFAULT CHARACTER SET {charset.charset} COLLATE {charset.collation}" if charset is not None else ""
     return f"CREATE DATABASE IF NOT EXISTS {quote_name(name)}{default}"
 
 
 def schema_file(definitions: Iterable[TableDefinition], objects: Iterable[StoredObject] = ()) -> str:
-    """CREATE TABLE statements, in the order given, and comments on triggers, views and the like."""
+    """Return CREATE TABLE statements, in the order given, and comments on triggers, views and the like."""
     tables = list(definitions)
     before = _WITHOUT_CHECKS if any(table.foreign_keys for table in tables) else ""
     return HEAD + before + "".join(f"{_statement(table)};\n\n" for table in tables) + object_comments(
@@ -33,7 +34,8 @@ def object_comments(objects: Iterable[StoredObject]) -> str:
 
 
 def _statement(table: TableDefinition) -> str:
-    """A CREATE TABLE; for a name that clients could misread the head has to do, since a snapshot has every table."""
+    """Return a CREATE TABLE; for a name that clients could misread the head has to do, since a snapshot has every
+    table."""
     try:
         return for_clients(table.to_sql())
     except SchemaError:

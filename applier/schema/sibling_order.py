@@ -27,7 +27,7 @@ Columns = tuple[int, ...]
 
 
 def has_index(definition: TableDefinition, columns: Columns) -> bool:
-    """True if an index starts with these columns, as far as the definition tells."""
+    """Return whether an index starts with these columns, as far as the definition tells."""
     clustered = clustered_key(definition)
     suffix = () if clustered is None else clustered.parts
     keys = (_numbers((*key.parts, *suffix), definition)[:len(columns)] == columns for key in _keys(definition))
@@ -35,7 +35,7 @@ def has_index(definition: TableDefinition, columns: Columns) -> bool:
 
 
 def makes_index(definition: TableDefinition, columns: Columns) -> bool:
-    """True if one of the table's foreign keys starts with these columns."""
+    """Return whether one of the table's foreign keys starts with these columns."""
     return any(made[:len(columns)] == columns for made in _made(definition))
 
 
@@ -65,7 +65,7 @@ def _keys(definition: TableDefinition) -> Iterator[Key]:
 
 
 def own_columns(key: ForeignKey, definition: TableDefinition) -> Columns:
-    """The columns of one of the table's foreign keys; empty if some do not exist."""
+    """Return the columns of one of the table's foreign keys; empty if some do not exist."""
     try:
         return tuple(map(definition.column_index, key.columns))
     except KeyError:
@@ -73,12 +73,12 @@ def own_columns(key: ForeignKey, definition: TableDefinition) -> Columns:
 
 
 def _made(definition: TableDefinition) -> list[Columns]:
-    """The columns of the table's foreign keys."""
+    """Return the columns of the table's foreign keys."""
     return [own_columns(key, definition) for key in definition.foreign_keys]
 
 
 def _numbers(parts: tuple[KeyPart, ...], definition: TableDefinition) -> tuple[int | None, ...]:
-    """The columns of parts that are whole columns, else None."""
+    """Return the columns of parts that are whole columns, else None."""
     return tuple(None if part.column is None or part.length is not None else definition.column_index(part.column)
                  for part in parts)
 
@@ -98,8 +98,8 @@ BY_CLUSTERED_KEY = SiblingOrder((), moves=False)
 
 def sibling_orders(references: Sequence[Reference],
                    tables: Mapping[Hashable, TableDefinition]) -> list[SiblingOrder | None]:
-    """The order of each foreign key's children; None if it does not matter. An order that matters among some foreign
-    keys also matters among more of them.
+    """Return the order of each foreign key's children; None if it does not matter. An order that matters among some
+    foreign keys also matters among more of them.
 
     Raises SchemaError if an order matters that depends on computed values, or on an index that is unknown.
     """
@@ -108,8 +108,8 @@ def sibling_orders(references: Sequence[Reference],
 
 
 def acts_alike(old: TableDefinition, new: TableDefinition, others: Iterable[TableDefinition]) -> bool:
-    """True if foreign keys do the same to rows under both definitions of a table, which have the same columns and
-    cascading foreign keys except for names, among the other existing tables."""
+    """Return whether foreign keys do the same to rows under both definitions of a table, which have the same columns
+    and cascading foreign keys except for names, among the other existing tables."""
     keys = [[key.name for key in definition.foreign_keys if key.cascades] for definition in (old, new)]
     if keys[0] != keys[1]:
         return False
@@ -139,8 +139,8 @@ def _below(references: Iterable[Reference]) -> dict[Hashable, list[Reference]]:
 
 
 def _events(reference: Reference, below: dict[Hashable, list[Reference]]) -> list[_Happening]:
-    """All changes that may follow from a change of a parent, for each kind of change with children whose order matters.
-    """
+    """Return all changes that may follow from a change of a parent, for each kind of change with children whose order
+    matters."""
     updated = frozenset(link.parent for link in reference.columns)
     return [happening for root in (DELETED, updated) if _matters(happening := _happening(reference, root, below))]
 
@@ -161,7 +161,7 @@ _Happening = set[tuple[Reference, frozenset[int]]]
 
 
 def _happening(first: Reference, root: frozenset[int], below: dict[Hashable, list[Reference]]) -> _Happening:
-    """All changes that may follow from a change of a parent: foreign keys, and the columns that each changes."""
+    """Return all changes that may follow from a change of a parent: foreign keys, and the columns that each changes."""
     left = [(first, first.changes(root))] * bool(first.changes(root))
     seen = set(left)
     while left:

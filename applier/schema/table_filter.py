@@ -51,7 +51,7 @@ class TableFilter:
     ignored: tuple[Entry, ...] = ()
 
     def wanted(self, database: str, table: str) -> bool:
-        """True if rows and DDL of the table are replayed."""
+        """Return whether rows and DDL of the table are replayed."""
         if _listed(self.ignored, database, table):
             return False
         own = database.lower() in SYSTEM_DATABASES
@@ -60,8 +60,8 @@ class TableFilter:
         return _listed([entry for entry in self.tables if not own or isinstance(entry[0], str)], database, table)
 
     def keeps(self, database: str, table: str | None) -> bool:
-        """True if a filtered log keeps the statements about a table, or (None) a database: the server's own tables stay
-        unless they are ignored or others are named."""
+        """Return whether a filtered log keeps the statements about a table, or (None) a database: the server's own
+        tables stay unless they are ignored or others are named."""
         if table is not None:
             own = database.lower() in SYSTEM_DATABASES and not self.tables
             return not _listed(self.ignored, database, table) if own else self.wanted(database, table)
@@ -70,12 +70,12 @@ class TableFilter:
         return not self.tables or any(_is_named(database, name) for name, _ in self.tables)
 
     def without_match(self, names: Iterable[tuple[str, str]]) -> list[str]:
-        """The entries to include that match none of these tables."""
+        """Return the entries to include that match none of these tables."""
         names = list(names)
         return [_dotted(entry) for entry in self.tables if not any(_listed([entry], *name) for name in names)]
 
     def for_manifest(self) -> dict[str, object]:
-        """The entries as JSON."""
+        """Return the entries as JSON."""
         known: dict[str, object] = {}
         if self.tables:
             known["tables"] = [_dotted(entry) for entry in self.tables]
@@ -114,7 +114,7 @@ def _is_named(name: str, wanted: NameOrPattern) -> bool:
 
 
 def _name(text: str, server_wildcards: bool) -> NameOrPattern:
-    """A name of a list; a pattern only if it has a wildcard."""
+    """Return a name of a list; a pattern only if it has a wildcard."""
     if text.startswith("`"):
         return unquoted(text)
     wildcards = "*?%_" if server_wildcards else "*?%"
@@ -124,7 +124,7 @@ def _name(text: str, server_wildcards: bool) -> NameOrPattern:
 
 
 def unquoted(name: str) -> str:
-    """A name that may be in backticks."""
+    """Return a name that may be in backticks."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
@@ -133,7 +133,7 @@ def _dotted(entry: Entry) -> str:
 
 
 def one_table(name: str) -> tuple[str, str]:
-    """Database and name of a table, written as DATABASE.TABLE."""
+    """Parse the database and the name of a table, written as DATABASE.TABLE."""
     names = parse_table_list([name])
     if len(names) != 1 or not all(isinstance(part, str) for part in names[0]):
         raise UsageError(f"{name!r} is not the name of a table", hint="write DATABASE.TABLE")

@@ -25,13 +25,13 @@ KEY_OPTIONS: Mapping[str, str] = {"USING": WORD, "KEY_BLOCK_SIZE": NUMBER, "PARS
 
 
 def with_options(before: Options, said: Iterable[tuple[str, str]]) -> Options:
-    """The options after a statement: each has the last value that is given."""
+    """Return the options after a statement: each has the last value that is given."""
     values = dict(before) | dict(said)
     return tuple((name, value) for name, value in values.items() if value)
 
 
 def options_sql(options: Options, kinds: Mapping[str, str]) -> list[str]:
-    """Each option as in CREATE TABLE."""
+    """Return each option as in CREATE TABLE."""
     equals = "=" if kinds is TABLE_OPTIONS else " "
     return [f"WITH PARSER {quote_name(value)}" if name == "PARSER" else
             f"{name}{'=' if name in ('M', 'DISTANCE') else equals}{quote_text(value) if kinds[name] == TEXT else value}"

@@ -30,7 +30,7 @@ class Default:
     text: str = ""
 
     def sql(self) -> str:
-        """The text after DEFAULT."""
+        """Return the text after DEFAULT."""
         if self.kind == "null":
             return "NULL"
         if self.kind in ("string", "local"):
@@ -62,7 +62,8 @@ class Column:
     id: Count = field(default=0, compare=False)
 
     def sql(self, flavour: str = "mysql", versioned: str = "") -> str:
-        """The column as in CREATE TABLE, for a server of this flavour; `versioned` are words of system versioning."""
+        """Return the column as in CREATE TABLE, for a server of this flavour; `versioned` are words of system
+        versioning."""
         words = [quote_name(self.name), self.type.sql(flavour)]
         if self.generated:
             words.append(f"GENERATED ALWAYS AS ({self.expression}) {self.generated.upper()}")

@@ -2,13 +2,12 @@
 
 A parsed statement has a surrogate for each such byte. Rows do not depend on comments: there the byte becomes "?", as in
 MariaDB. A default of a binary column keeps its bytes. In labels of ENUM and SET, MariaDB has "?"; MySQL cuts the label
-off before the byte, except in columns of UTF-8 and of bytes, where it may keep it, and no text of a snapshot can. Seen
-on MySQL 9.7 and MariaDB 10.11.
+off before the byte, except in columns of UTF-8 and of bytes, where it keeps it. Seen on MySQL 9.7 and MariaDB 10.11.
 """
 
 import re
 
-from applier.mysql.character_sets.client_charsets import CodedText, text_of_digits
+from applier.mysql.character_sets.client_charsets import CodedText, label_of_bytes, text_of_digits
 from applier.mysql.types import BINARY, ColumnType
 from applier.schema.table_parts import Default
 
@@ -26,7 +25,8 @@ def shown_members(members: tuple[str, ...], charset: str | None, flavour: str) -
     if flavour == "mariadb":
         return tuple(member if isinstance(member, CodedText) else shown(member) for member in members)
     if charset in _MAY_KEEP:
-        return members
+        return tuple(label_of_bytes(member.encode("utf-8", "surrogateescape"), charset or "utf8mb4")
+                     if _UNDECODABLE.search(member) else member for member in members)
     return tuple(member if isinstance(member, CodedText) else _UNDECODABLE.split(member)[0].rstrip(" ")
                  for member in members)
 

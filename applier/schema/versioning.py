@@ -19,7 +19,7 @@ ENDS_OF_TIME = (2**31 * 1_000_000 - 1, 2**32 * 1_000_000 - 1)
 
 
 def end_of_time(server_version: str) -> int:
-    """The end of current rows, by the server's version ("" if it is unknown)."""
+    """Return the end of current rows, by the server's version ("" if it is unknown)."""
     return ENDS_OF_TIME[is_since(server_version, (11, 5))]
 
 
@@ -34,21 +34,21 @@ class Versioning:
     without: tuple[str, ...] = ()
 
     def has(self, name: str) -> bool:
-        """True if a column is one of the two."""
+        """Return whether a column is one of the two."""
         return folded(name) in (folded(self.row_start), folded(self.row_end))
 
     def hides(self, name: str) -> bool:
-        """True if a column is one of two hidden ones."""
+        """Return whether a column is one of two hidden ones."""
         return self.hidden and self.has(name)
 
     def of_column(self, name: str) -> str:
-        """The clause of a column in CREATE TABLE."""
+        """Return the clause of a column in CREATE TABLE."""
         if self.has(name):
             return f" GENERATED ALWAYS AS ROW {'START' if folded(name) == folded(self.row_start) else 'END'}"
         return " WITHOUT SYSTEM VERSIONING" if folded(name) in self.without else ""
 
     def with_names(self, renames: dict[str, str]) -> Versioning:
-        """The versioning after columns were renamed: new names by old ones in lower case."""
+        """Return the versioning after columns were renamed: new names by old ones in lower case."""
         start, end = (renames.get(folded(name), name) for name in (self.row_start, self.row_end))
         without = tuple(folded(renames[name]) for name in self.without if name in renames)
         return replace(self, row_start=start, row_end=end, without=without)

@@ -19,7 +19,9 @@
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
                         key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key, digest}, …],
                         history: [file, …],    of a system-versioned table: all its rows, also those of the past
-                        unordered: true}, …]    without a key: rows are in another order than the server's;
+                        unordered: true,       without a key: rows are in another order than the server's;
+                        ordered: true,         the same of rows of each partition: they are in the server's order;
+                        misplaced: true}, …]   some rows lie in partitions to which they do not belong;
                         instead of many files, a shard (applier.snapshot.files.shards):
                         {path, bytes, digest, folder, files, rows, file_bytes}
                         in a lake that merges on read also folder, row_files: [file, …], positions: [file, …], and of

@@ -20,7 +20,7 @@ from applier.snapshot.files.checks import check_columns, check_rows, check_size,
 from applier.snapshot.files.digest import can_check, check_digest
 from applier.snapshot.files.file_entries import FileEntry, MergedFile, OtherFile
 from applier.snapshot.files.stored_columns import as_rows
-from applier.snapshot.files.value_marks import MarkedValues, for_nulls
+from applier.snapshot.files.value_marks import MarkedValues, for_nulls, partitions_of
 from applier.snapshot.lake.merged_rows import RangeReader
 
 BATCH_BYTES = 16 << 20
@@ -117,6 +117,17 @@ def columns_with_bytes(base: str, file: FileEntry, definition: TableDefinition) 
     with reading(path), filesystem.open_input_file(path) as source:
         marked = MarkedValues(open_parquet(source).metadata.metadata, path).texts
     return marked | {name for name in names if charsets[name] == "sjis"}
+
+
+def read_partitions(base: str, files: Sequence[FileEntry]) -> pa.ChunkedArray:
+    """Return the column PARTITION (value_marks) of all rows of these files. Errors: as `read_unit`."""
+    filesystem, root = location.resolve(base)
+    found = []
+    for file in files:
+        path = f"{root}/{file.path}"
+        with reading(path):
+            found.append(partitions_of(open_whole(filesystem, path, file).metadata.metadata, file.rows, path))
+    return pa.chunked_array(found, pa.string())
 
 
 def open_whole(filesystem: FileSystem, path: str, file: FileEntry) -> pq.ParquetFile:

@@ -26,7 +26,9 @@ class TableEntry:
     included, and all columns. Either may be in a shard, which is read on demand. In a lake that merges on read,
     `row_files` and `positions` are merged with the files (file_entries.Layer), and `folder` is the folder of all files
     of the table. `unordered`: a table without a key and partitions has its rows in another order than the server, since
-    its partitions were changed."""
+    its partitions were changed. `ordered`: of a table without a key and with partitions, the rows of each partition
+    are in the server's order. `misplaced`: some rows lie in partitions to which they do not belong; the files' own
+    metadata say which (files.value_marks)."""
 
     database: str
     name: str
@@ -40,11 +42,18 @@ class TableEntry:
     positions: tuple[FileEntry, ...] = ()
     folder: str | None = None
     unordered: bool = False
+    ordered: bool = False
+    misplaced: bool = False
 
     @property
     def full_name(self) -> str:
         """ "db.table", as errors name it."""
         return f"{self.database}.{self.name}"
+
+    @property
+    def in_order(self) -> bool:
+        """True if the rows of a table without a key, or of each of its partitions, are in the server's order."""
+        return not self.unordered if self.definition.partitioning is None else self.ordered
 
     @property
     def lists(self) -> tuple[Sequence[FileEntry], ...]:
@@ -84,7 +93,7 @@ class TableEntry:
                  "key_kind": self.key_kind, "key_rules": self.key_rules, "files": _files_to_json(self.files)}
         more = {"history": _files_to_json(self.history) if self.history else (), "folder": self.folder,
                 "row_files": _files_to_json(self.row_files), "positions": _files_to_json(self.positions),
-                "unordered": self.unordered}
+                "unordered": self.unordered, "ordered": self.ordered, "misplaced": self.misplaced}
         return entry | {name: value for name, value in more.items() if value}
 
 
@@ -104,6 +113,8 @@ class TableDocument:
     positions: tuple[FileEntry, ...] = ()
     folder: FilePath | None = None
     unordered: bool = False
+    ordered: bool = False
+    misplaced: bool = False
 
     @property
     def merges(self) -> bool:
@@ -133,7 +144,7 @@ class TableDocument:
         """Return the table; its manifest was loaded from a path or URI."""
         entry = TableEntry(self.database, self.name, self.definition, self.key, self.key_kind, (), self.key_rules,
                            self._listed(uri, self.history, partial(self._wrong_files, of_history=True), None),
-                           self.row_files, self.positions, self.folder, self.unordered)
+                           self.row_files, self.positions, self.folder, self.unordered, self.ordered, self.misplaced)
         return replace(entry, files=self._listed(uri, self.files, self._wrong_shard, entry.layer))
 
     def _listed(self, uri: str, files: tuple[FileEntry, ...] | Shard, wrong: Callable[[FileColumns], str],

@@ -20,7 +20,7 @@ from applier.snapshot.files.digest import HashedSink
 from applier.snapshot.files.file_entries import FileEntry, Footer, KeyKind, KeyValue
 from applier.snapshot.files.file_settings import DEFAULTS, FileSettings
 from applier.snapshot.files.stored_columns import AS_ROWS, StoredColumns
-from applier.snapshot.files.value_marks import ValueMarks
+from applier.snapshot.files.value_marks import PARTITION, ValueMarks
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
@@ -104,10 +104,10 @@ class TableWriter:
                                 hint="free space where the output is, or choose another --output") from error
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
-        """Add rows, whose keys must come after all earlier ones. Raises ValueError if the first and last keys of row
-        groups are out of order, or for a wrong schema."""
+        """Add rows, whose keys must come after all earlier ones; all of them, or none, have the column PARTITION.
+        Raises ValueError if the first and last keys of row groups are out of order, or for a wrong schema."""
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
-        if not table.schema.equals(self._schema):
+        if not _without_partitions(table).schema.equals(self._schema):
             raise ValueError(f"rows of schema {table.schema}, not {self._schema}")
         self._pending.append(table)
         self._pending_bytes += table.nbytes
@@ -157,7 +157,10 @@ class TableWriter:
             self._open = _OpenFile(self._filesystem, self._root, path, self._stored, settings,
                                    written_at=self._target.written_at(path), merges=self._target.merges,
                                    charsets=self._columns.charsets)
-        self._open.write(self._columns.as_stored(rows, self._target.settings.unsigned_bigint), first, last)
+        if PARTITION in rows.column_names:
+            self._open.take_partitions(rows.column(PARTITION))
+        stored = self._columns.as_stored(_without_partitions(rows), self._target.settings.unsigned_bigint)
+        self._open.write(stored, first, last)
 
     def _is_short(self, rows: pa.Table) -> bool:
         """Return whether rows are too few for a file of their own. Otherwise, if a full file were rewritten with
@@ -180,6 +183,10 @@ class TableWriter:
             if zero_dates := self._open.zero_dates:
                 self.zero_dates[self._open.path] = zero_dates
             self._open = None
+
+
+def _without_partitions(rows: pa.Table) -> pa.Table:
+    return rows.drop_columns([PARTITION]) if PARTITION in rows.column_names else rows
 
 
 def write_empty(target: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
@@ -223,6 +230,9 @@ class _OpenFile:
         self._groups: list[tuple[int, int, int, KeyValue | None, KeyValue | None, str]] = []
         self._sink = HashedSink(filesystem.open_output_stream(self._whole, compression=None))
         self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema, **settings)
+
+    def take_partitions(self, partitions: pa.ChunkedArray) -> None:
+        self._marks.take_partitions(partitions)
 
     def write(self, rows: pa.Table, first: KeyValue | None, last: KeyValue | None) -> None:
         self._writer.write_table(self._marks.taken_from(rows), row_group_size=max(1, rows.num_rows))

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql import types
-from applier.mysql.character_sets.client_charsets import UTF8
+from applier.mysql.character_sets.client_charsets import UTF8, CodedText
 from applier.mysql.character_sets.exact_text import shown, with_placeholders, written
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
@@ -154,7 +154,11 @@ def as_text(value: Value, session: Session, charset: str | None = TEXT.charset) 
         if charset is None and with_placeholders(value.values, value.type.charset) is not None:
             raise NotComputable("text that a SELECT does not show in a character set that is not known")
         return written(shown(value.values, value.type.charset), charset)
-    if value.is_text or value.type.base in ("enum", "set", "json"):
+    if value.type.base in types.MEMBERS and any(
+            pc.any(pc.match_substring(value.values, label)).as_py() for label in value.type.members
+            if isinstance(label, CodedText)):
+        raise NotComputable(f"labels whose bytes are not text in {value.type.charset}")
+    if value.is_text or value.type.base in (*types.MEMBERS, "json"):
         return value.values
     if is_choice_of_digits(value) and value.in_text:
         return pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))

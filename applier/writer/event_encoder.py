@@ -102,7 +102,7 @@ _MARIADB_POST_HEADERS = bytes(
 _COMMIT_CLOCK = 2  # the type of the logical timestamps in a GTID event
 _SERVER_VERSION_NUMBER = 90704
 _MARIADB_TRANSACTIONAL, _MARIADB_ALLOW_PARALLEL, _MARIADB_DDL = 4, 8, 32
-_DEFAULT_SQL_MODE = 0x4520A000  # ONLY_FULL_GROUP_BY, STRICT_TRANS_TABLES, NO_ZERO_IN_DATE, NO_ZERO_DATE, …
+DEFAULT_SQL_MODE = 0x4520A000  # ONLY_FULL_GROUP_BY, STRICT_TRANS_TABLES, NO_ZERO_IN_DATE, NO_ZERO_DATE, …
 _UTF8MB4 = {"mysql": 255, "mariadb": 45}
 
 
@@ -134,10 +134,10 @@ def rotate(file_name: str) -> bytes:
     return pack("<Q", 4) + file_name.encode()
 
 
-def query(sql: str, database: str, flavour: str) -> bytes:
-    """A statement with the context that a session with default settings has (EV-CTX)."""
+def query(sql: str, database: str, flavour: str, sql_mode: int = DEFAULT_SQL_MODE) -> bytes:
+    """A statement with the context of a session with default settings, or with another `sql_mode` (EV-CTX)."""
     collation = _UTF8MB4[flavour]
-    variables = pack("<BI", 0, 0) + pack("<BQ", 1, _DEFAULT_SQL_MODE) + b"\x06\x03std"
+    variables = pack("<BI", 0, 0) + pack("<BQ", 1, sql_mode) + b"\x06\x03std"
     variables += pack("<BHHH", 4, collation, collation, collation)
     if flavour == "mysql":
         variables += pack("<BH", 18, collation)  # the default collation of utf8mb4

@@ -145,9 +145,9 @@ class BinlogWriter:
         else:
             self._emit(kind, body, flags)
 
-    def query(self, sql: str, database: str = "") -> None:
+    def query(self, sql: str, database: str = "", sql_mode: int = event_encoder.DEFAULT_SQL_MODE) -> None:
         """A statement: DDL in an event group of its own, or text inside an open transaction."""
-        body = event_encoder.query(sql, database, self.flavour)
+        body = event_encoder.query(sql, database, self.flavour, sql_mode)
         if self._group is not None:
             self._group.append((EventType.QUERY, body, 0))
             return

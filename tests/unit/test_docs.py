@@ -68,15 +68,27 @@ def test_limits_quotes_errors_that_the_code_has():
     assert not unknown, "no message in the code says so"
 
 
-def test_the_index_of_decisions_names_what_is_there():
-    """ARCHITECTURE's `path.py:name`: the file has a function or class of that name."""
-    named = re.findall(r"`([\w/]+\.py):(\w+)`", (DOCS / "ARCHITECTURE.md").read_text())
-    assert len(named) > 40
-    for path, name in named:
-        [file] = [place for place in (ROOT / "applier" / path, ROOT / path) if place.exists()]
-        defined = {node.name for node in ast.parse(file.read_text()).body
-                   if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-        assert name in defined, f"{path} has no {name}"
+def defined_in(body, prefix=""):
+    """The functions, classes and methods of a module's body, as `Class.method`."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield prefix + node.name
+            yield from defined_in(node.body if isinstance(node, ast.ClassDef) else [], f"{prefix}{node.name}.")
+
+
+@pytest.mark.parametrize("page", [DOCS / "ARCHITECTURE.md", DOCS / "RECIPES.md", DOCS / "KERNELS.md",
+                                  ROOT / "CONTRIBUTING.md"], ids=name_of)
+def test_pages_about_the_code_name_what_is_there(page):
+    """`path.py` is a file, and `path.py:name` a function, class, method or constant in it."""
+    for path, name in re.findall(r"`((?:[\w-]+/)*\w+\.py)(?::([\w.]+))?`", page.read_text()):
+        files = [place for place in (ROOT / "applier" / path, ROOT / path) if place.exists()]
+        if not files and not name and "/" not in path:
+            continue  # a file beside the one that was named before
+        assert len(files) == 1, f"{name_of(page)} names {path}"
+        body = ast.parse(files[0].read_text()).body
+        constants = {target.id for node in body for target in getattr(node, "targets", [getattr(node, "target", None)])
+                     if isinstance(target, ast.Name)}
+        assert not name or name in {*defined_in(body), *constants}, f"{path} has no {name}"
 
 
 def test_the_pages_of_commands_are_what_the_verbs_declare():

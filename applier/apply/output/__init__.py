@@ -2,5 +2,5 @@
 
 __all__ = [
     "altered_rows", "base_rows", "ignored_rows_kernel", "image_decoder", "image_reader", "merged_unit",
-    "row_steps", "rows", "rows_kernel", "unit_files",
+    "misplaced_rows", "row_steps", "rows", "rows_kernel", "unit_files",
 ]

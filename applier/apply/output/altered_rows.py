@@ -11,12 +11,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.output.ignored_rows import left_by_ignore
+from applier.apply.output.misplaced_rows import Misplaced, over_statement
 from applier.columns.alter.rows import RowConverter
 from applier.columns.alter.scan_order import Arrivals, scan_order
 from applier.columns.table_key import TableKey, table_key
-from applier.errors import DUPLICATE_KEY, NotComputable, ReplayStopped
+from applier.errors import DUPLICATE_KEY, NotComputable, ReplayStopped, SchemaError
+from applier.mysql.names import folded
+from applier.mysql.values.zero_dates import to_python
 from applier.schema.definition import table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
+from applier.snapshot.files.value_marks import PARTITION
 from keysearch.keybytes import KeyBytes
 
 
@@ -63,31 +67,77 @@ def _numbering_on(conversion: RowConversion, rows: pa.Table, arrivals: Arrivals)
     return replace(conversion, first_number=max(conversion.old.first_number, int(highest) + 1, 1))
 
 
-def exchanged_rows(sources: list[tuple[RowConversion, Iterator[pa.Table]]], sort_by: TableKey | None) -> pa.Table:
-    """Yield the rows of several tables as those of one, in the order of its key if it has one. Errors as in
-    `altered_rows`."""
-    rows = pa.concat_tables([_converted(conversion, chunks) for conversion, chunks in sources])
-    return _sorted(rows, sort_by, sources[0][0]) if sort_by is not None else rows
+def exchanged_rows(own: RowConversion, kept: Iterator[pa.Table], other: RowConversion, moved: Iterator[pa.Table],
+                   sort_by: TableKey | None) -> tuple[pa.Table, Misplaced]:
+    """Return the rows that a table keeps, and those that move into a partition of it, in the order of its key if it has
+    one; and, apart, those that move there but belong elsewhere. Errors as in `altered_rows`."""
+    converter = RowConverter(other)
+    rows = pa.concat_tables([_converted(own, kept), _by(converter, moved)])
+    misplaced: Misplaced = {}
+    if converter.misplaced and other.required is not None:
+        [number] = other.required.numbers
+        name = folded(other.required.partitioning.partitions[number].name)
+        misplaced = {name: pa.concat_tables(converter.misplaced)}
+    return (_sorted(rows, sort_by, own) if sort_by is not None else rows), misplaced
+
+
+def with_placed(rows: pa.Table, conversion: RowConversion, misplaced: Misplaced,
+                sort_by: TableKey | None) -> tuple[pa.Table, Misplaced]:
+    """Return the rows after a statement, with the misplaced ones that it puts, or finds, in their places; and, apart,
+    those that stay misplaced. Errors as in `altered_rows`."""
+    placed, stay = over_statement(conversion, misplaced)
+    if any(part.num_rows for part in placed):
+        rows = pa.concat_tables([rows, *placed])
+        rows = _sorted(rows, sort_by, conversion) if sort_by is not None else rows
+    return rows, stay
+
+
+def with_misplaced(rows: pa.Table, misplaced: Misplaced, key: TableKey | None, table: str) -> pa.Table:
+    """Return all rows of a table, in the order of its key if it has one, with the column PARTITION. Raises SchemaError
+    if two have the same key."""
+    parts = [(None, rows), *misplaced.items()]
+    rows = pa.concat_tables([part.append_column(PARTITION, pa.repeat(pa.scalar(name, pa.string()), part.num_rows))
+                             for name, part in parts])
+    if key is None:
+        return rows
+    rows, again = _by_key(rows, key, table)
+    if again is not None:
+        raise SchemaError("two rows have the same key, and one of them lies in a partition to which it does not "
+                          f"belong: {_key_text(again, key)}", table=table,
+                          hint="a snapshot has one row for each key; stop before the EXCHANGE PARTITION with "
+                               "--stop-position, or leave the table out with --ignore-tables")
+    return rows
 
 
 def _converted(conversion: RowConversion, chunks: Iterator[pa.Table], unordered: str = "") -> pa.Table:
-    converter = RowConverter(conversion, unordered)
+    return _by(RowConverter(conversion, unordered), chunks)
+
+
+def _by(converter: RowConverter, chunks: Iterator[pa.Table]) -> pa.Table:
     batches = [batch for chunk in chunks for batch in converter.convert(chunk).to_batches()]
-    return pa.Table.from_batches(batches, table_schema(conversion.new))
+    return pa.Table.from_batches(batches, converter.schema)
 
 
 def _sorted(rows: pa.Table, sort_by: TableKey, conversion: RowConversion) -> pa.Table:
-    if not rows.num_rows:
-        return rows
     try:
-        keys = _comparable(sort_by.of_rows(rows, conversion.new.full_name))
+        rows, again = _by_key(rows, sort_by, conversion.new.full_name)
     except ReplayStopped as error:
         raise error.at(file=conversion.file, position=conversion.position, gtid=conversion.gtid) from None
+    if again is not None:
+        raise _there_twice(again, sort_by, conversion)
+    return rows
+
+
+def _by_key(rows: pa.Table, key: TableKey, table: str) -> tuple[pa.Table, pa.Table | None]:
+    """Return the rows in the order of the key, and one whose key another has, None if there is none."""
+    if not rows.num_rows:
+        return rows, None
+    keys = _comparable(key.of_rows(rows, table))
     order = pc.sort_indices(keys)
     in_order, rows = keys.take(order), rows.take(order)
     if pc.any(again := pc.equal(in_order[1:], in_order[:-1])).as_py():
-        raise _there_twice(rows.slice(pc.index(again, True).as_py(), 1), sort_by, conversion)
-    return rows
+        return rows, rows.slice(pc.index(again, True).as_py(), 1)
+    return rows, None
 
 
 def _comparable(keys: np.ndarray | KeyBytes) -> pa.Array:
@@ -101,9 +151,12 @@ def _comparable(keys: np.ndarray | KeyBytes) -> pa.Array:
 def _there_twice(row: pa.Table, key: TableKey, conversion: RowConversion) -> ReplayStopped:
     """Return the error for a statement that gives two rows one key, which are distinct on the source, in both exec
     modes."""
-    values = ", ".join(str(row.column(name)[0].as_py()) for name in key.names)
     return ReplayStopped("two rows have the same key after this statement", file=conversion.file,
                          position=conversion.position, gtid=conversion.gtid, table=conversion.new.full_name,
-                         key=f"{key} = {values}", errno=DUPLICATE_KEY,
+                         key=_key_text(row, key), errno=DUPLICATE_KEY,
                          hint="the rows differ from those of the source; stop before the statement with "
                               "--stop-position, or leave the table out with --ignore-tables")
+
+
+def _key_text(row: pa.Table, key: TableKey) -> str:
+    return f"{key} = {', '.join(str(to_python(row.column(name).combine_chunks())[0]) for name in key.names)}"

@@ -86,11 +86,15 @@ def packed(rows: list[Rows], receivers: np.ndarray, header: bytes,
     order = np.argsort(receivers.astype(np.min_scalar_type(int(receivers.max(initial=0)))), kind="stable")
     receivers = receivers[order]
     values, strings = [], []
+    memory: list[list[pa.Buffer | None]] = []  # of the strings, whose addresses are valid while its owners live
     for number, column in enumerate(rows[0].columns):
         arrays = [some.columns[number] for some in rows]
         if _is_string(column.type):
             lengths = np.concatenate([np.diff(_offsets_of(array)) for array in arrays])[order].astype(np.int32)
-            strings.append((np.concatenate([_starts_of(array) for array in arrays])[order], lengths))
+            texts = [array.buffers()[2] for array in arrays]
+            memory.append(texts)
+            starts = [_starts_of(array, text) for array, text in zip(arrays, texts, strict=True)]
+            strings.append((np.concatenate(starts)[order], lengths))
             values.append(lengths)
         else:
             values.append(np.concatenate([_values_of(array) for array in arrays])[order])
@@ -173,6 +177,6 @@ def _offsets_of(column: pa.Array) -> np.ndarray:
     return np.frombuffer(column.buffers()[1] or bytes(_LENGTH), np.int32)[column.offset:column.offset + len(column) + 1]
 
 
-def _starts_of(column: pa.Array) -> np.ndarray:
-    data = column.buffers()[2]
+def _starts_of(column: pa.Array, data: pa.Buffer | None) -> np.ndarray:
+    """Return the addresses of a column's strings, which are in `data`."""
     return _offsets_of(column)[:-1].astype(np.int64) + (0 if data is None else address_of(data))

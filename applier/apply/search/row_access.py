@@ -100,9 +100,11 @@ class RowAccess:
         unique, kind = self.unique_for(present), self._choice(present).kind
         if unique is not None:
             return Search(unique=unique, kind=kind)
+        in_mariadb = self.definition.flavour == "mariadb"
         return Search(parts=self.whole(tuple(column for column in self.stored if column in present)),
                       ranked=not present.issuperset(self.stored), kind=kind,
-                      is_passed_over=self.definition.flavour == "mariadb")
+                      is_passed_over=in_mariadb, finds_any=in_mariadb and all(
+                          self.definition.columns[column].generated for column in self.stored))
 
     @cached_property
     def order(self) -> tuple[int, ...]:

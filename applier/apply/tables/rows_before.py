@@ -7,14 +7,16 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from applier.apply.output.altered_rows import altered_rows, exchanged_rows
+from applier.apply.output.altered_rows import altered_rows, exchanged_rows, with_placed
+from applier.apply.output.misplaced_rows import Misplaced
 from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, KeyRange, UnitSpec
 from applier.columns.alter.scan_order import Arrivals
 from applier.columns.table_key import ranges_between
 from applier.schema.definition import table_schema, without_rows
 from applier.snapshot.files.value_marks import for_nulls
-from applier.snapshot.reader import FilePart, read_unit
+from applier.snapshot.reader import FilePart, read_partitions, read_unit
 
 _SMALL_CHUNK = 1024
 """Chunks with fewer rows are combined."""
@@ -45,26 +47,45 @@ class RowsOfSource(Protocol):
     def arrivals(self) -> Arrivals:
         """Return what is known about the rows' order of arrival. To be called before they are taken."""
 
+    @property
+    def misplaced(self) -> Misplaced:
+        """The rows that lie in partitions to which they do not belong. To be called after the others are taken."""
 
-def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> pa.Table:
-    """Return the rows, in the order of the unit's key if they come from another version; `sources` are those of the
-    spec."""
+
+def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> tuple[pa.Table, Misplaced]:
+    """Return the rows, in the order of the unit's key if they come from another version, and, apart, misplaced ones;
+    `sources` are those of the spec."""
     origin = spec.origin
     match origin:
-        case Exchanged():
-            return exchanged_rows([(source.conversion, unit.rows()) for source, unit
-                                   in zip(spec.sources, sources, strict=True)], spec.key)
+        case Exchanged(own=own, other=other):
+            before, plain = sources
+            rows, moved = exchanged_rows(own.conversion, before.rows(), other.conversion, plain.rows(), spec.key)
+            rows, stay = with_placed(rows, own.conversion, before.misplaced, spec.key)
+            return rows, {**stay, **moved}
         case Altered():
             [before] = sources
             if origin.keeps_rows:
-                return _in_large_chunks(pa.concat_tables([without_rows(table_schema(spec.definition)), *before.rows()]))
-            return _in_large_chunks(altered_rows(origin.conversion, before.rows(),
-                                                 None if origin.keeps_key else spec.key, before.arrivals))
+                rows = pa.concat_tables([without_rows(table_schema(spec.definition)), *before.rows()])
+            else:
+                rows = altered_rows(origin.conversion, before.rows(), None if origin.keeps_key else spec.key,
+                                    before.arrivals)
+            rows, stay = with_placed(rows, origin.conversion, before.misplaced, spec.key)
+            return _in_large_chunks(rows), stay
         case FromBase():
             rows = read_unit(origin.uri, origin.files, table_schema(spec.definition), _part(spec))
-            return for_nulls(rows, spec.definition)
+            return _divided(origin, for_nulls(rows, spec.definition))
         case BeginsEmpty():
-            return without_rows(table_schema(spec.definition))
+            return without_rows(table_schema(spec.definition)), {}
+
+
+def _divided(origin: FromBase, rows: pa.Table) -> tuple[pa.Table, Misplaced]:
+    """Return the rows of a base, and, apart, misplaced ones."""
+    if not origin.misplaced:
+        return rows, {}
+    partitions = read_partitions(origin.uri, origin.files)
+    names = partitions.unique().drop_null().to_pylist()
+    return rows.filter(partitions.is_null()), {
+        name: rows.filter(pc.fill_null(pc.equal(partitions, name), False)) for name in names}
 
 
 def _in_large_chunks(rows: pa.Table) -> pa.Table:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from applier.apply.index.pointer_kernel import TRACED
 from applier.apply.index.unit_index import Conflict
 from applier.apply.merged_changes import MergedChanges
+from applier.apply.output.altered_rows import with_misplaced
 from applier.apply.output.merged_unit import ChangedUnit, StoredRows, is_small
 from applier.apply.output.rows import CHUNK_ROWS, RowGatherer
 from applier.apply.output.unit_files import Written, write_unit
@@ -37,9 +38,10 @@ from applier.binlog.rows.changes import ChangeBatch, Changes
 from applier.binlog.rows.layout import ColumnPlan
 from applier.binlog.rows.partial_updates import PartialUpdates
 from applier.columns.extra_columns import ExtraColumns
-from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema, without_rows
+from applier.schema.key_infos import clustered_key
 from applier.snapshot.writer import TableTarget
 
 
@@ -137,6 +139,7 @@ class UnitApplier(UnitLink):
             if not self.is_stopped:
                 with self.timed(), self.refusing():
                     self._memory.base = self._rows_before()
+                    self._check_misplaced()
                     self._has_rows = True
                     if self._memory.base.num_rows:
                         search.seed(self._memory.base)
@@ -186,6 +189,22 @@ class UnitApplier(UnitLink):
         if self._passed is None and self._stored is not None:
             return without_rows(table_schema(self.spec.definition)) if self._reads_by_key else self._stored.all()
         return super()._rows_before()
+
+    def _taken(self) -> pa.Table:
+        rows = super()._taken()
+        if self._is_traced:
+            self._refuse_misplaced("the steps of such rows are not followed")
+        return rows
+
+    def _check_misplaced(self) -> None:
+        if clustered_key(self.spec.definition) is None:  # a server finds a row by its values in every partition
+            self._refuse_misplaced("rows of a table without a key change")
+
+    def _refuse_misplaced(self, why: str) -> None:
+        if self.misplaced:
+            what, sources = f"rows lie in partitions to which they do not belong, and {why}", self.spec.sources
+            raise sources[-1].conversion.refusal(what) if sources else SchemaError(
+                what, table=self.spec.definition.full_name, hint="leave the table out with --ignore-tables")
 
     def _read_all(self) -> None:
         """Read all remaining rows of the base."""
@@ -310,6 +329,10 @@ class UnitApplier(UnitLink):
     def write(self, target: TableTarget) -> Written:
         """Write the remaining rows, or, beside existing files, the changes to their rows (`merged`)."""
         key, stored, search, number = self.spec.key, self._stored, self.search, self.spec.number
+        if self.spec.may_misplace:
+            rows = pa.concat_tables([without_rows(table_schema(self.spec.definition)), *self.rows()])
+            rows = with_misplaced(rows, self.misplaced, self.spec.key, self.spec.definition.full_name)
+            return write_unit(target, number, self.spec.definition, _chunks(rows))
         if stored is None or search is None or key is None:
             return write_unit(target, number, self.spec.definition, self.rows())
         if ExtraColumns(self.spec.definition, self._memory.n_logged).changes_rows:

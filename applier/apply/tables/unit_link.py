@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
+from applier.apply.output.misplaced_rows import Misplaced
 from applier.apply.search.unit_search import UnitSearch
 from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, RowOrigin, UnitSpec, in_order_of_rows
 from applier.apply.tables.rows_before import rows_before
@@ -25,13 +26,15 @@ class UnitLink(ABC):
     """A unit of one version, in its relation to earlier versions. `sources` are the units of `spec.sources`, whose rows
     pass to this one; all their changes come before. Without a `search` there was no change, and the rows pass through.
     `stop` is the reason why this version stopped. `next_number` is where AUTO_INCREMENT continues in a column that the
-    log does not have, 0 if there is none."""
+    log does not have, 0 if there is none. `misplaced` are rows apart from the others, whom no change finds, once the
+    others were taken."""
 
     def __init__(self, spec: UnitSpec, sources: Sequence[Self] = ()):
         self.spec, self.sources = spec, tuple(sources)
         self.search: UnitSearch[Any] | None = None
         self.stop: Refused | PlanAgain | None = None
         self.next_number = self.by_foreign_keys = 0
+        self.misplaced: Misplaced = {}
         self._files: list[MappedFile] = []
         self._passed: pa.Table | None = None  # the rows before the first change, if they were requested
         self._has_rows = False  # earlier versions' rows, none of which was stopped, are here or were passed on
@@ -83,18 +86,21 @@ class UnitLink(ABC):
     def _rows_before(self) -> pa.Table:
         if self._passed is None:
             self._pass_rows_on()
-            rows = rows_before(self.spec, self.sources)
-            self._began_empty = not rows.num_rows
-            return rows
+            return self._taken()
         return self._passed
+
+    def _taken(self) -> pa.Table:
+        """Take the rows of the sources."""
+        rows, self.misplaced = rows_before(self.spec, self.sources)
+        self._began_empty = not rows.num_rows and not self.misplaced
+        return rows
 
     def _pass_rows_on(self) -> None:
         """Pass rows on through versions without changes, from the first one on: each takes them from the previous one,
         so their number does not matter."""
         for link in self.links(lambda link: link.search is not None or link._passed is not None):
             if link is not self and link.search is None and link._passed is None and link._was_changed is None:
-                link._passed = rows_before(link.spec, link.sources)
-                link._began_empty = not link._passed.num_rows
+                link._passed = link._taken()
 
     # ---- the rows that are left
 
@@ -129,7 +135,7 @@ class UnitLink(ABC):
             return Arrivals(in_order=in_order, only_inserted=only_inserted, counted=counted)
         match self.spec.origin:
             case FromBase(in_order=kept):
-                in_order = in_order and kept and partitioning is None
+                in_order = in_order and kept
             case Altered() as altered if (were := altered.conversion.old.partitioning) is not None:
                 keeps = altered.conversion.removed is not None  # those of a partition, or of all others
                 in_order = in_order and (keeps or were == partitioning)
@@ -159,7 +165,7 @@ class UnitLink(ABC):
             case Exchanged():
                 return True
             case Altered() as altered:
-                return None if altered.keeps_rows else True
+                return None if altered.keeps_rows and not altered.unit.may_misplace else True
             case _:
                 return self.spec.is_part or bool(self.spec.shared_files)  # which other units may change
 

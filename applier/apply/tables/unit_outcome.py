@@ -92,7 +92,8 @@ def finish(unit: UnitApplier) -> UnitResult:
                       pa.concat_tables(conflicts) if conflicts else None, dict(found),
                       sum(link.seconds for link in chain), written.history,
                       sum(link.by_foreign_keys for link in chain), unit.next_number, written.zero_dates,
-                      testimony(unit), partial_updates, documents, bytes_saved, unit.merged, in_order)
+                      testimony(unit), partial_updates, documents, bytes_saved, unit.merged, in_order,
+                      bool(unit.misplaced))
 
 
 def _counts(last: UnitApplier) -> tuple[int, ...]:

@@ -46,8 +46,8 @@ class KeyColumn(NamedTuple):
 
 
 def key_hashes(columns: Sequence[KeyColumn], n: int, flavour: str, *, by_weight: bool) -> np.ndarray:
-    """The hashes of n rows, uint64[n]. ALGORITHM=1 hashes the bytes of integers, lowest first; the later one, with
-    `by_weight`, hashes them as characters of latin1_swedish_ci: by weights, and without trailing spaces. Raises
+    """Return the hashes of n rows, uint64[n]. ALGORITHM=1 hashes the bytes of integers, lowest first; the later one,
+    with `by_weight`, hashes them as characters of latin1_swedish_ci: by weights, and without trailing spaces. Raises
     NotComputable for a column whose hash is unknown."""
     state = _State(n)
     for column in columns:
@@ -97,7 +97,7 @@ def _bytes_of_number(rows_bytes: list[np.ndarray], nulls: np.ndarray, *, weighs:
 
 
 def _bytes_of_string(column: KeyColumn, flavour: str) -> _Items:
-    """The bytes that a string's collation hashes: its own, or those of its weights."""
+    """Return the bytes that a string's collation hashes: its own, or those of its weights."""
     collation = column.collation or "binary"
     if not levels_of(collation):
         yield from _own_bytes(column, collation)
@@ -112,7 +112,7 @@ def _bytes_of_string(column: KeyColumn, flavour: str) -> _Items:
 
 
 def _levels(column: KeyColumn) -> _Items:
-    """The weights of all levels, with a zero between two of them."""
+    """Return the weights of all levels, with a zero between two of them."""
     rows = np.flatnonzero(np.asarray(column.values.is_valid()))
     for level in range(levels_of(column.collation or "")):
         if level:
@@ -128,7 +128,7 @@ def _weights(column: KeyColumn, level: int = 0) -> _Items:
 
 
 def _own_bytes(column: KeyColumn, collation: str) -> _Items:
-    """The bytes of a string, whose trailing spaces count if the collation says so."""
+    """Return the bytes of a string, whose trailing spaces count if the collation says so."""
     if not is_exact(collation):
         raise NotComputable(f"column {column.name} in the hash of KEY, in the unknown collation {collation}")
     if column.type.base in TEXT:
@@ -150,7 +150,7 @@ def _in_turn(offsets: np.ndarray, data: np.ndarray) -> Iterator[tuple[np.ndarray
 
 
 def _text(column: KeyColumn) -> pa.Array:
-    """Text as a row has it: a CHAR has all of its spaces. NULL is empty."""
+    """Return text as rows contain it: a CHAR has all of its spaces. NULL is empty."""
     charset = column.type.charset or "utf8mb4"
     if charset in WIDE or charset in MULTI_BYTE or with_placeholders(column.values, charset) is not None or \
             (column.collation or "").endswith(_UNKNOWN):
@@ -168,7 +168,8 @@ def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnType) -> list[np.ndarray]:
-    """The bytes of integers, and of MySQL's dates and times, as rows have them, one after another: uint64[n] each."""
+    """Return the bytes of integers, and of MySQL's dates and times, as rows have them, one after another: uint64[n]
+    each."""
     if kind.entry.bits:
         whole = _bits(values.fill_null(0))
         return [(whole >> np.uint64(8 * at)) & np.uint64(0xFF) for at in range(kind.entry.bits // 8)]
@@ -196,7 +197,7 @@ def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnTyp
 
 
 def _bits(values: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """Integers as uint64[n] with the same bits; BIGINT UNSIGNED arrives as decimals."""
+    """Return integers as uint64[n] with the same bits; BIGINT UNSIGNED arrives as decimals."""
     if not pa.types.is_decimal(values.type):
         return np.asarray(values.cast(pa.int64())).view(np.uint64)
     return np.asarray(values.cast(pa.decimal128(20, 0)).cast(pa.uint64()))

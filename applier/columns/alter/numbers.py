@@ -35,7 +35,7 @@ def filled(known: np.ndarray, asks: np.ndarray, first_number: int, numbering: tu
 
 
 def _known(step: int, offset: int) -> int:
-    """The offset, which servers do not use with an increment of 1. Raise NotComputable if it is larger than the
+    """Return the offset, which servers do not use with an increment of 1. Raise NotComputable if it is larger than the
     increment: servers that copy rows skip numbers then."""
     if step == 1:
         return 1

@@ -40,7 +40,7 @@ _COMPARED = {*INTEGERS, "date", "datetime", "char", "varchar", "binary", "varbin
 
 
 def partition_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
-    """The number of each row's partition, int64[n]; NOWHERE if no partition accepts it.
+    """Return the number of each row's partition, int64[n]; NOWHERE if no partition accepts it.
 
     Raises NotComputable if the partitioning function, or the values of partitions, are unknown.
     """
@@ -56,7 +56,8 @@ def partition_numbers(rows: pa.Table, definition: TableDefinition, partitioning:
 
 
 def subpartition_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
-    """The number of each row's subpartition, counted through all partitions; errors as in `partition_numbers`."""
+    """Return the number of each row's subpartition, counted through all partitions; errors as in
+    `partition_numbers`."""
     cursor = Cursor(tokenize(partitioning.subpartition_by), StatementContext(definition.flavour))
     within = parse_partitioning(cursor)
     n = partitioning.n_subpartitions
@@ -66,7 +67,7 @@ def subpartition_numbers(rows: pa.Table, definition: TableDefinition, partitioni
 
 
 def are_in(rows: pa.Table, definition: TableDefinition, part: PartRows) -> np.ndarray:
-    """Which rows are in these partitions: bool[n]; errors as in `partition_numbers`."""
+    """Return which rows are in these partitions: bool[n]; errors as in `partition_numbers`."""
     numbers = subpartition_numbers if part.of_subpartitions else partition_numbers
     found: np.ndarray = np.isin(numbers(rows, definition, part.partitioning), part.numbers)
     return found if part.inside else ~found
@@ -103,12 +104,12 @@ class _Rows:
         return self.rows.column(found.name), found.type
 
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
-        """The values of the expression (int64[n]), and which are NULL."""
+        """Return the values of the expression (int64[n]), and which are NULL."""
         n, session = self.rows.num_rows, Session(self.definition.flavour)
         return _whole(evaluate(self.partitioning.expression or "", self.values, n, session).of_rows(n))
 
     def bounds(self) -> np.ndarray:
-        """The bounds of RANGE, int64; without the last one if that is MAXVALUE."""
+        """Return the bounds of RANGE, int64; without the last one if that is MAXVALUE."""
         texts = [partition.values[0][0] for partition in self.partitioning.partitions]
         return np.array([_constant(text) for text in texts if text != MAXVALUE], np.int64)
 
@@ -156,7 +157,7 @@ def _default_of(partitioning: Partitioning) -> int:
 
 
 def _keys(work: _Rows, columns: list[pa.Array | pa.ChunkedArray]) -> KeyBytes:
-    """Values of the first columns of the partitioning, as bytes that compare as the values do."""
+    """Return values of the first columns of the partitioning, as bytes that compare as the values do."""
     named = [work.column(name) for name in work.partitioning.columns[:len(columns)]]
     collations = [key_collation(column, work.definition.flavour) for column in named]
     compared = [values if collation is None else _comparable(values, column.type.charset or "utf8mb4", collation)
@@ -166,7 +167,7 @@ def _keys(work: _Rows, columns: list[pa.Array | pa.ChunkedArray]) -> KeyBytes:
 
 
 def _comparable(values: pa.Array | pa.ChunkedArray, charset: str, collation: str) -> pa.Array | pa.ChunkedArray:
-    """Text as bytes that compare as it does in its collation."""
+    """Return text as bytes that compare as it does in its collation."""
     if levels_of(collation) or charset in UTF8 or not is_exact(collation):
         return equality_column(values, collation)
     whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
@@ -185,7 +186,7 @@ def _check_columns(work: _Rows, is_known: Callable[[str], bool]) -> None:
 
 
 def _key_of(work: _Rows, texts: tuple[str, ...]) -> bytes:
-    """The key of a partition's values. MAXVALUE is greater than every value, whatever columns follow."""
+    """Return the key of a partition's values. MAXVALUE is greater than every value, whatever columns follow."""
     known = texts[:texts.index(MAXVALUE)] if MAXVALUE in texts else texts
     if not known:
         return _HIGHEST
@@ -199,8 +200,8 @@ _HIGHEST = b"\xff"
 
 
 def _scalar(text: str, column: Column, definition: TableDefinition) -> pa.Scalar:
-    """A literal as a value of the column. MariaDB cuts text that is longer, and its text has the bytes of UTF-8 in a
-    binary column, whatever the table's character set is."""
+    """Return a literal as a value of the column. MariaDB cuts text that is longer, and its text has the bytes of UTF-8
+    in a binary column, whatever the table's character set is."""
     if definition.flavour == "mariadb":
         definition = replace(definition, charset="utf8mb4")
     default = Default("null") if text == "NULL" else Default("expression", text)

@@ -59,9 +59,11 @@ class RowConverter:
     """Converts the rows of a table over one statement, a chunk at a time, in their order."""
 
     def __init__(self, conversion: RowConversion, unordered: str = "") -> None:
-        """`unordered` is the order of the rows, as text, if it is not the order in which the server copied them."""
+        """`unordered` is the order of the rows, as text, if it is not the order in which the server copied them.
+        `misplaced` gets the rows that come to lie in a partition to which they do not belong."""
         self._conversion, self._unordered = conversion, unordered
         self.schema = table_schema(conversion.new)
+        self.misplaced: list[pa.Table] = []
         self._column_numbers = {column.name: number for number, column in enumerate(conversion.old.stored_columns)}
         self._done = 0
         self._stored = [(column, source) for column, source in
@@ -113,8 +115,7 @@ class RowConverter:
             row.values(column.name, rows.num_rows)
         self._done += rows.num_rows
         converted = pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
-        self._check_required(converted)
-        return converted
+        return self._without_misplaced(converted)
 
     def _with_other_bytes(self) -> set[str]:
         """Return the text columns that get another character set, folded: their bytes change."""
@@ -129,13 +130,19 @@ class RowConverter:
         old, new = self._conversion.old, self._conversion.new
         return new.flavour == "mariadb" and old.charset != new.charset and not (column.expression or "").isascii()
 
-    def _check_required(self, rows: pa.Table) -> None:
-        """Check that rows which move into a partition belong to it: a server can be told not to check."""
+    def _without_misplaced(self, rows: pa.Table) -> pa.Table:
+        """The rows without those that move into a partition to which they do not belong: a server can be told not to
+        check."""
         required = self._conversion.required
         if required is None:
-            return
-        if not self._are_in(rows, self._conversion.new, required).all():
+            return rows
+        belong = self._are_in(rows, self._conversion.new, required)
+        if belong.all():
+            return rows
+        if not self._conversion.may_misplace:
             raise self._cannot("a row moves into a partition that it does not belong to")
+        self.misplaced.append(rows.filter(pa.array(~belong)))
+        return rows.filter(pa.array(belong))
 
     def _without_removed(self, rows: pa.Table) -> pa.Table:
         """The rows without those of partitions that the statement drops or empties."""

@@ -35,10 +35,11 @@ _APPENDING = ("MYISAM", "MEMORY", "HEAP")
 
 @dataclasses.dataclass(frozen=True)
 class Arrivals:
-    """What is known about the insertion of a table's rows. in_order: a snapshot has those of each partition in that
-    order, if no key sorts them. only_inserted: into an empty table, and none was updated or deleted. counted: none was,
-    since the table has an AUTO_INCREMENT column, whose counter is behind the highest number then. sorted_by: the key by
-    which they lie in an engine that appends, as they were copied out of InnoDB, if none came or changed since."""
+    """The known facts about the insertion of a table's rows. in_order: a snapshot has the rows of each partition in
+    this order, unless a key sorts them. only_inserted: rows were only inserted, into an empty table. counted: so they
+    were since the table has an AUTO_INCREMENT column, and its counter is above the highest number. sorted_by: the key
+    that orders the rows in an engine that appends, as they were copied from InnoDB, if none was inserted or changed
+    since."""
 
     in_order: bool = True
     only_inserted: bool = False
@@ -47,8 +48,8 @@ class Arrivals:
 
 
 def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) -> np.ndarray | None:
-    """Numbers of the rows in the order in which the server reads them, int64[n]; None if they are already in it. Raises
-    NotComputable if it is unknown."""
+    """Return the numbers of the rows in the order in which the server reads them, int64[n]; None if they are already in
+    it. Raises NotComputable if it is unknown."""
     if not is_innodb(definition):
         if arrivals.sorted_by:
             return _by_parts(arrivals.sorted_by, rows, definition, [])
@@ -71,7 +72,7 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
 
 def _by_parts(parts: Sequence[KeyPart], rows: pa.Table, definition: TableDefinition,
               columns: list[pa.Array | pa.ChunkedArray]) -> np.ndarray:
-    """Numbers of the rows in the order of these columns, ascending, and then of a key's parts."""
+    """Return the numbers of the rows in the order of these columns, ascending, and then of a key's parts."""
     columns, sorts = [*columns], ["ascending"] * len(columns)
     for part in parts:
         if part.column is None:
@@ -83,8 +84,8 @@ def _by_parts(parts: Sequence[KeyPart], rows: pa.Table, definition: TableDefinit
 
 
 def order_of_copies(conversion: RowConversion, before: Arrivals) -> tuple[KeyPart, ...]:
-    """The parts of the key by which rows lie that a statement copies into an engine that appends, or within one; none
-    if that is unknown."""
+    """Return the parts of the key by which rows lie that a statement copies into an engine that appends, or within one;
+    none if that is unknown."""
     old, new = conversion.old, conversion.new
     if not _appends(new) or conversion.ignores is not None or conversion.removed is not None or \
             old.versioning is not None or re.search(r"\bORDER BY\b", conversion.words, re.IGNORECASE):
@@ -109,8 +110,8 @@ def _appends(definition: TableDefinition) -> bool:
 
 
 def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) -> pa.Array | pa.ChunkedArray:
-    """A column's values, or their prefixes of this many characters or bytes, as Arrow sorts them in the server's order.
-    """
+    """Return a column's values, or their prefixes of this many characters or bytes, as Arrow sorts them in the server's
+    order."""
     values, base = rows.column(column.name), column.type.base
     if length is not None:
         values = (pc.utf8_slice_codeunits if base in CHARACTER else pc.binary_slice)(values, 0, length)

@@ -10,13 +10,13 @@ from applier.schema.versioning import ENDS_OF_TIME, Versioning
 
 
 def rows_that_hold(rows: pa.Table, versioning: Versioning) -> pa.Table:
-    """The rows whose end is the end of time: those that a SELECT without FOR SYSTEM_TIME shows."""
+    """Return the rows whose end is the end of time: those that a SELECT without FOR SYSTEM_TIME shows."""
     ends = rows.column(versioning.row_end).cast(pa.int64())
     return rows.filter(pc.is_in(ends, value_set=pa.array(ENDS_OF_TIME, pa.int64())))
 
 
 def rows_shown(rows: pa.Table, definition: TableDefinition) -> pa.Table:
-    """The rows for readers: current ones, with the columns of `definition.shown`."""
+    """Return the rows for readers: current ones, with the columns of `definition.shown`."""
     names = [column.name for column in definition.shown.stored_columns]
     held = rows if definition.versioning is None else rows_that_hold(rows, definition.versioning)
     return held.select(names)

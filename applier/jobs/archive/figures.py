@@ -9,7 +9,7 @@ from applier.jobs.telemetry.figures import Figure, Outcome, Output
 
 
 def outcome(archived: Archived, *, is_connected: bool) -> Outcome:
-    """Return what a run has copied so far."""
+    """Return the figures of a run so far."""
     figures = (
         Figure("connected", "gauge", "1 while the server sends its log", int(is_connected)),
         Figure("received_bytes_total", "counter", "log that was received since the start", archived.bytes),

@@ -97,7 +97,7 @@ class _Archiving:
         self._began = time.monotonic()
 
     def run(self) -> Archived:
-        """Copy, over as many connections as it takes."""
+        """Copy until the job ends, and connect again whenever a connection is lost."""
         self._progress.phase("archive", 0, "files")
         losses, told = 0, ""
         stood: tuple[str, int] | None = None

@@ -37,7 +37,7 @@ class DescribedTable:
 
     @classmethod
     def of(cls, table: TableName, columns: Mapping[str, Column]) -> DescribedTable:
-        """A table whose columns have these names in the file."""
+        """Return a table whose columns have these names in the file."""
         return cls(*table, tuple(DescribedColumn(name, column.type.column_type, column.comment)
                                  for name, column in columns.items()))
 

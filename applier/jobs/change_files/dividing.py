@@ -15,8 +15,8 @@ MOST_BYTES = 32 << 20
 
 
 def divided(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """A batch in parts whose values are at most MOST_BYTES; the rows before and after an update, which may be more,
-    stay together."""
+    """Yield a batch in parts whose values are at most MOST_BYTES; the rows before and after an update, which may be
+    more, stay together."""
     if batch.num_rows <= 2 or _size(batch) <= MOST_BYTES:
         yield batch
         return

@@ -34,7 +34,7 @@ class JsonImages(JsonLines):
         self._name = ".".join(table)
 
     def rows(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Rows of SCHEMA for a batch, in parts of bounded size."""
+        """Yield rows of SCHEMA for a batch, in parts of bounded size."""
         for part in divided(batch):
             lines, cells = self._divided(part), self._of_table(part)
             images = [self._images(lines, Steps().image(which, self._members([cell.mode for cell in cells])), cells,

@@ -125,7 +125,7 @@ class _Counted:
                 self.rows += batch.num_rows
 
     def notes(self) -> list[str]:
-        """Notes about changes that the output does not contain."""
+        """Return notes about changes that the output does not contain."""
         notes, left_out = [*self._of_keys], getattr(self._lines, "left_out", 0)
         if left_out:
             notes.append(f"{'.'.join(self.table)}: {left_out} ALTER that converted values, of which Debezium's format "

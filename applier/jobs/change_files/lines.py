@@ -60,7 +60,7 @@ class JsonLines:
         self._table, self._columns, self._key, self._order = table, columns, key, order
 
     def lines(self, batch: pa.RecordBatch) -> Iterator[Lines]:
-        """The lines of a batch, in parts of bounded size."""
+        """Yield the lines of a batch, in parts of bounded size."""
         for part in divided(batch):
             lines = self._divided(part)
             if not len(lines):
@@ -75,7 +75,7 @@ class JsonLines:
             yield Lines(text, ends, np.maximum.accumulate(positions[lines["row"]]))
 
     def _divided(self, batch: pa.RecordBatch) -> np.ndarray:
-        """The batch's rows as lines."""
+        """Return the batch's rows as lines."""
         types = _types(batch)
         first = np.flatnonzero(types != _POSTIMAGE)
         kinds = types[first]
@@ -87,7 +87,7 @@ class JsonLines:
         return lines
 
     def _of_table(self, batch: pa.RecordBatch) -> list[Cells]:
-        """The table's columns."""
+        """Return the table's columns."""
         patterns, missing = _missing(batch.column("_present"), list(self._columns))
         found = []
         for number, (name, column) in enumerate(self._columns.items()):
@@ -105,7 +105,7 @@ class JsonLines:
                 *positions(batch), (PLAIN, batch.column("_cascaded").cast(pa.string()))]
 
     def _diffs(self, batch: pa.RecordBatch) -> list[Cells]:
-        """The JSON diffs of each update, if it has any, at its first row."""
+        """Return the JSON diffs of each update, if it has any, at its first row."""
         texts = diffs_of_lines(batch)
         cells = cells_of(PLAIN, texts)
         cells.leave_out(texts.is_null().to_numpy(zero_copy_only=False))
@@ -143,18 +143,18 @@ class JsonLines:
 
 
 def diffs_of_lines(batch: pa.RecordBatch) -> pa.Array:
-    """The JSON diffs of updates, which the feed has with the row after an update, at the row before it."""
+    """Return the JSON diffs of updates, which the feed has with the row after an update, at the row before it."""
     texts = batch.column("_diffs")
     return pa.concat_arrays([texts.slice(1), pa.nulls(min(1, len(texts)), texts.type)])
 
 
 def gtids(batch: pa.RecordBatch) -> tuple[int, pa.Array]:
-    """GTIDs, as a mode and texts."""
+    """Return GTIDs, as a mode and texts."""
     return QUOTED, batch.column("_gtid").cast(pa.string())
 
 
 def positions(batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
-    """File, position and row, as modes and texts."""
+    """Return the file, position and row of changes, as modes and texts."""
     return [(QUOTED, batch.column("_file").cast(pa.string())),
             (PLAIN, batch.column("_pos").cast(pa.string())),
             (PLAIN, batch.column("_row").cast(pa.string()))]

@@ -48,7 +48,8 @@ class RowFile:
 
 def row_file(format: str, sink: Any, schema: pa.Schema, columns: Mapping[str, Column], table: TableName, *,
              spreadsheet_safe: bool = False) -> RowFile:
-    """A file of a format, "csv", "parquet" or "arrow", for a feed of this schema and these columns of a table."""
+    """Return a file of a format, "csv", "parquet" or "arrow", for a feed of this schema and these columns of a
+    table."""
     if format == "csv":
         made = _without_formulas if spreadsheet_safe else lambda batch: batch
         return RowFile(sink, schema, lambda batch: (made(_as_texts(part, columns)) for part in divided(batch)),

@@ -45,7 +45,7 @@ def _dates(values: pa.Array, kind: ColumnType) -> pa.Array:
 
 
 def datetime_texts(values: pa.Array, unit: str) -> pa.Array:
-    """Datetimes with as many digits behind the second as the unit has; ending in Z if they are in UTC. Raises
+    """Return datetimes with as many digits behind the second as the unit has; ending in Z if they are in UTC. Raises
     pa.ArrowInvalid where one has more."""
     texts = values.cast(pa.timestamp("us")).cast(pa.timestamp(unit)).cast(pa.string())
     return texts if values.type.tz is None else pc.binary_join_element_wise(texts, "Z", "")
@@ -81,7 +81,7 @@ def _vectors(values: pa.Array, kind: ColumnType) -> pa.Array:
 
 
 def _bits(values: pa.Array, kind: ColumnType) -> pa.Array:
-    """BIT(1) as true or false; others as bytes, the lowest first."""
+    """Return BIT(1) as true or false; others as bytes, the lowest first."""
     if (kind.length or 1) == 1:
         return pc.if_else(pc.equal(values, pa.scalar(0, values.type)), "false", "true")
     width = (kind.length or 1) + 7 >> 3
@@ -128,7 +128,7 @@ AS_DEBEZIUM: Writers = {
 
 
 def texts_of(values: pa.Array, kind: ColumnType, writers: Writers) -> tuple[int, pa.Array]:
-    """The mode of a column's texts, and the texts: as pa.string() or pa.binary(), null where the value is."""
+    """Return the mode of a column's texts, and the texts: as pa.string() or pa.binary(), null where the value is."""
     if writers is AS_DEBEZIUM:
         if kind.entry.family is Family.BIT:
             return PLAIN if (kind.length or 1) == 1 else BASE64, _bits(values, kind)

@@ -73,7 +73,7 @@ def _family(kind: ColumnType) -> Family:
 
 
 def wider(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    """The type that has all values of both, as numbers are read; None if there is none."""
+    """Return the type that has all values of both, as numbers are read; None if there is none."""
     if a == b:
         return a
     if pa.types.is_decimal(a) or pa.types.is_decimal(b):  # BIGINT UNSIGNED is one
@@ -93,7 +93,7 @@ def wider(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 
 
 def as_type(values: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Values in the type of their line, which has them all."""
+    """Return values in the type of their line, which can hold all of them."""
     return values if values.type == type_ else values.cast(type_)
 
 
@@ -106,7 +106,7 @@ def _digits(type_: pa.DataType) -> int:
 
 
 def _distinct(names: Sequence[str], newest_first: Sequence[int]) -> dict[int, str]:
-    """A name of its own for each line: of those with the same one, the newest has it."""
+    """Return a name of its own for each line: of those with the same one, the newest has it."""
     named: dict[int, str] = {}
     for index in newest_first:
         if names[index] not in named.values():
@@ -123,7 +123,7 @@ def _distinct(names: Sequence[str], newest_first: Sequence[int]) -> dict[int, st
 
 
 def _kept(version: TableVersion, indexes: dict[int, dict[int, int]]) -> dict[int, int]:
-    """The columns that a version has from the one before it, by number."""
+    """Return the columns that a version has from the one before it, by number."""
     if len(version.sources) != 1 or version.sources[0].version not in indexes:
         return {}
     before, sources = indexes[version.sources[0].version], version.sources[0].conversion.sources

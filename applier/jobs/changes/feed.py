@@ -179,7 +179,7 @@ class FeedTable:
 
 
 def _images(batch: ChangeBatch) -> tuple[np.ndarray, np.ndarray]:
-    """The images of a batch in log order: which change each is of, whether it is the one before it."""
+    """Return the images of a batch in log order: which change each is of, whether it is the one before it."""
     befores, afters = batch.before_rows >= 0, batch.after_rows >= 0
     counts = befores.astype(np.int64) + afters
     changes = np.repeat(np.arange(batch.n), counts)

@@ -20,7 +20,7 @@ from applier.binlog.archive.archive import open_archive
 from applier.binlog.outline.outline import check_that_they_are_old
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
-from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UnsupportedEvent
+from applier.errors import NO_SUCH_TABLE, SchemaError, UnsupportedEvent
 from applier.io.progress import Progress, Silent
 from applier.io.relayed import relayed_in
 from applier.io.resolver import read_text
@@ -28,6 +28,7 @@ from applier.jobs.changes.change_feed import ChangeFeed
 from applier.jobs.changes.checkpoint import checkpoint, up_to
 from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.commit_order import CommitOrder
+from applier.jobs.changes.definitions import LogDefinitions
 from applier.jobs.changes.event_groups.groups import FileGroups, WantedGroups
 from applier.jobs.changes.feed import feed_schema
 from applier.jobs.changes.keys import as_planned, chosen_keys, last_left_out
@@ -53,9 +54,8 @@ from applier.jobs.replay.outlining import Outlining
 from applier.option_texts import KeyValues
 from applier.options import ChangesOptions, ReplayOptions
 from applier.plan.cascades import Cascades, cascades_of
-from applier.plan.log import read_history
 from applier.plan.planned import PlannedVersion
-from applier.plan.span import LogSpan, Wanted
+from applier.plan.span import LogSpan
 from applier.plan.tasks import core_seconds, log_segments, walking_tasks
 from applier.plan.units import NO_CASCADES, NOT_CHOSEN, changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables
@@ -96,9 +96,8 @@ class ChangeLog:
         if options.after is not None:
             base = ChangeLog(up_to(options, options.after), base=base, may_be_empty=True).checkpoint(filter)
             options = replace(options, schema=None)
-        self._options, self._replaying, self.progress = options, replaying, progress
-        self._base = base
-        self._definitions = None if options.schema is None else read_text(options.schema)
+        self._options, self.progress, self._base = options, progress, base
+        sql = None if options.schema is None else read_text(options.schema)
         self._at_end: RowsAtTheEnd | None = None
         self._folder: TemporaryDirectory[str] | None = None  # of a base that was made of the log
         outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, most_bytes, progress, note,
@@ -107,6 +106,7 @@ class ChangeLog:
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
         part = outlining.next_pass(archive, self._base)
         self._span, self.begins_at = part.span, None if part.base is None else part.base.position
+        self._definitions = LogDefinitions(part.span, base, sql, options, replaying)
         self.is_last = part.is_last
         for text in notes_on_choice(self._span, options):
             note(text)
@@ -149,7 +149,7 @@ class ChangeLog:
                 for number, outline in enumerate(self._span.outlines)}
 
     def groups(self, wanted: WantedGroups) -> Iterator[tuple[int, FileGroups]]:
-        """The event groups of each of its files, by the file's number."""
+        """Return the event groups of each of its files, by the file's number."""
         commits = commits_of(self._span)
         return ((number, groups_of(self.files, commits, wanted, number)) for number in self.files)
 
@@ -160,7 +160,7 @@ class ChangeLog:
         log never shows."""
         if self._base is not None:
             return self
-        history = self._everything or self._history_of(set(tables))
+        history = self._definitions.everything or self._definitions.of(set(tables))
         older = {version.id: version for version in history.versions() if version.is_older_than_log}
         chosen = {id: version.definition for id, version in older.items()
                   if (version.definition.database, version.definition.name) in tables}
@@ -185,22 +185,20 @@ class ChangeLog:
         log.known_by_changes = frozenset((one.database, one.name) for one in chosen.values())
         log.notes += tuple(f"the log begins after {one.full_name} was made: its rows are known from their first changes"
                            for one in chosen.values())
-        log._definitions = None
-        log.__dict__.pop("_everything", None)
+        log._definitions = replace(self._definitions, base=log._base, sql=None)
         return log
 
     def known_by_server(self, define: Callable[[LogSpan], str], at_end: RowsAtTheEnd) -> ChangeLog:
         """The same log, whose tables of before it are defined by the CREATE statements that `define` gives for it, and
         whose rows are known from a server that stands where it ends."""
         log = copy(self)
-        log._definitions, log._at_end = define(self._span), at_end
-        log.__dict__.pop("_everything", None)
+        log._definitions, log._at_end = replace(self._definitions, sql=define(self._span)), at_end
         return log
 
     def may_have_had_rows(self, table: TableName) -> bool:
         """Return True if a table is older than the log, and no base but one made of the log says which rows it had."""
         return (self._base is None or self._folder is not None) and any(
-            version.is_older_than_log for version in versions_of(self._history(table), table))
+            version.is_older_than_log for version in versions_of(self._definitions.of_table(table), table))
 
     def _check_that_images_tell(self, history: SchemaHistory, chosen: Collection[int]) -> None:
         """Raise UnsupportedEvent if foreign keys change rows of these versions that the log never shows."""
@@ -215,11 +213,11 @@ class ChangeLog:
 
     def history(self, filter: TableFilter) -> SchemaHistory:
         """Return the definitions of the wanted tables over time, and of others, if all statements can be followed."""
-        return self._wanted(filter)
+        return self._definitions.wanted(filter)
 
     def tables(self, filter: TableFilter) -> list[TableName]:
         """Return the names of the wanted tables that have changes, sorted."""
-        history = self._wanted(filter)
+        history = self._definitions.wanted(filter)
         found = {(version.definition.database, version.definition.name)
                  for table in used_tables(self._span, history, filter.wanted) for version in table.versions}
         for name in {(version.definition.database, version.definition.name) for version in history.versions()}:
@@ -246,31 +244,31 @@ class ChangeLog:
         """Return the `base` for a ChangeLog that continues where this one ends: that position, and the definitions of
         all tables, or, if others have statements that cannot be followed, of the wanted tables and those that their
         rows depend on."""
-        history = self._everything
+        history = self._definitions.everything
         if history is not None and not any(name in SYSTEM_DATABASES for name, _ in filter.tables):
             return checkpoint(history, history.definitions(), self.ends_at, self._span.pending, self._base)
         names = {(version.definition.database, version.definition.name)
-                 for version in self._wanted(filter).versions()}
+                 for version in self._definitions.wanted(filter).versions()}
         names = {name for name in names if filter.wanted(*name)}
-        history, names = self._closure(names)
+        history, names = self._definitions.closure(names)
         return checkpoint(history, [one for one in history.definitions() if (one.database, one.name) in names],
                           self.ends_at, self._span.pending, self._base)
 
     def feed(self, table: TableName, columns: tuple[str, ...] | None = None,
              keys: KeyValues | None = None) -> ChangeFeed:
-        """The changes of a table, with all of its columns or these; of all rows, or of those with one of these values
-        of the table's last key. Raises SchemaError where nothing defines the table, and UsageError where it has no such
-        column or key."""
+        """Return the changes of a table, with all of its columns or these; of all rows, or of those with one of these
+        values of the table's last key. Raises SchemaError where nothing defines the table, and UsageError where it has
+        no such column or key."""
         if self._options.complete:
             log, task = self.applied(table, columns, keys)
             return self._feed(table, log, WholeRows(log, task, None if keys is None else self.applied(table)[1]))
         if keys is not None:
             compiling.ensure("changes of rows", self.progress)
-        history = self._history(table)
+        history = self._definitions.of_table(table)
         if not self._options.ignore_foreign_keys:
             refuse_foreign_keys(self._span, history, table)
         log = self._feed_log(history, table, columns, keys)
-        used = used_tables(self._span, history, self._replayed(only(table)))
+        used = used_tables(self._span, history, self._definitions.replayed(only(table)))
         changed = changed_versions(used, history)
         read = {file for file in log.files if may_be_wanted(log, self._span, file)}
         segments = [segment for segment in log_segments(self._span, changed) if segment.file in read]
@@ -293,14 +291,14 @@ class ChangeLog:
                          "rows that it had then are not chosen")
 
     def stored_as(self, table: TableName, log: FeedLog, schema: pa.Schema) -> StoredAs:
-        """How rows of a table's log with this schema are given, as the options say."""
+        """Return how rows of a table's log with this schema are given, as the options say."""
         return StoredAs.of(".".join(table), log.columns, log.key, schema, self._options.unsigned_bigint)
 
     def applied(self, table: TableName, columns: tuple[str, ...] | None = None,
                 keys: KeyValues | None = None) -> tuple[FeedLog, ApplyTask]:
         """Return the log of a table as its feed reads it, and the task that applies its changes, and those of tables
         that change its rows, to the previous rows; with `keys`, only to rows that matter to these keys."""
-        history = self._history(table)
+        history = self._definitions.of_table(table)
         log = self._feed_log(history, table, columns, keys)
         planned = self._plan(history, table, log, None)
         return log, ApplyTask({item.version.id: tuple(item.units) for item in planned},
@@ -309,7 +307,7 @@ class ChangeLog:
     def applied_in_parts(self, table: TableName, log: FeedLog, cores: int) -> tuple[ApplyTasks, float]:
         """Return tasks that apply the changes of a table by ranges of its key, as many as a replay on `cores` cores
         has, and how many core seconds that takes; `log` is the table's."""
-        planned = self._plan(self._history(table), table, log, cores)
+        planned = self._plan(self._definitions.of_table(table), table, log, cores)
         tasks = walking_tasks(log_segments(self._span, planned), planned, cores)
         return tasks, core_seconds(tasks, planned, "walk", on_one_disk=True)
 
@@ -325,8 +323,8 @@ class ChangeLog:
                        self._wanted_groups, None if keys is None else chosen_keys(versions, names, keys))
 
     def _plan(self, history: SchemaHistory, table: TableName, log: FeedLog, cores: int | None) -> list[PlannedVersion]:
-        """The units of the tables that a table's rows depend on, to trace the rows of this one."""
-        wanted = self._replayed(only(*closure(history, table, sources if self._options.ignore_foreign_keys
+        """Return the units of the tables that a table's rows depend on, to trace the rows of this one."""
+        wanted = self._definitions.replayed(only(*closure(history, table, sources if self._options.ignore_foreign_keys
                                               else related)))
         used = used_tables(self._span, history, wanted)
         cascades = self._cascades(history, used)
@@ -334,51 +332,3 @@ class ChangeLog:
         chosen = NOT_CHOSEN if log.chosen is None else as_planned(log.chosen, log.versions)
         divide(planned, self._base, None, cores, idempotent=False, cascades=cascades, chosen=chosen)
         return planned
-
-    def _history(self, table: TableName) -> SchemaHistory:
-        """Return the definitions over time of the table, and of those that its foreign keys refer to, or that its rows
-        come from."""
-        return self._closure({table})[0]
-
-    def _closure(self, names: set[TableName]) -> tuple[SchemaHistory, set[TableName]]:
-        """Return the definitions over time of these tables, and of those that their foreign keys refer to, or that
-        their rows come from; and the names of all of these."""
-        while not (more := related(history := self._history_of(names), names)) <= names:
-            names = names | more
-        return history, names
-
-    def _history_of(self, names: set[TableName]) -> SchemaHistory:
-        """Return the definitions of these tables over time. Statements on others need not be understood, unless rows
-        come from them."""
-        if self._everything is not None and all(EVERYTHING.wanted(*name) for name in names):
-            return self._everything.of(self._replayed(only(*names)))
-        return self._read(only(*names))
-
-    @cached_property
-    def _everything(self) -> SchemaHistory | None:
-        """The history of all tables, whose statements are parsed once so; None if one of them cannot be followed."""
-        try:
-            return self._read(EVERYTHING.wanted)
-        except ApplierError:
-            return None
-
-    def _wanted(self, filter: TableFilter) -> SchemaHistory:
-        try:
-            return self._read(filter.wanted)
-        except SchemaError:
-            if self._everything is None:
-                raise
-            return self._everything
-
-    def _read(self, wanted: Wanted) -> SchemaHistory:
-        rewrites = {} if self._replaying is None else dict(self._replaying.rewrites)
-        return read_history(self._span, self._replayed(wanted), self._base, self._definitions, rewrites,
-                            define_from_log=self._options.define_from_log,
-                            system_time_zone=self._options.system_time_zone)
-
-    def _replayed(self, wanted: Wanted) -> Wanted:
-        """Those of the wanted tables that are replayed."""
-        if self._replaying is None:
-            return wanted
-        replayed = self._replaying.filter.wanted
-        return lambda database, table: wanted(database, table) and replayed(database, table)

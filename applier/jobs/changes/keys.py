@@ -65,7 +65,7 @@ class ChosenKeys:
 
 
 def key_columns(versions: Mapping[int, TableVersion], names: Mapping[int, Mapping[int, str]]) -> tuple[Column, ...]:
-    """The columns of the last key of a table, with their names in the feed; none if it has no key."""
+    """Return the columns of the last key of a table, with their names in the feed; none if it has no key."""
     last = max(versions)
     key, definition = table_key(versions[last].definition), versions[last].definition
     return () if key is None else tuple(replace(definition.columns[column], name=names[last][column])
@@ -117,7 +117,7 @@ def last_left_out(chosen: Mapping[int, ChosenKeys], versions: Mapping[int, Table
 
 
 def as_planned(chosen: Mapping[int, ChosenKeys], versions: Mapping[int, TableVersion]) -> ChosenOf:
-    """The keys of versions that are ordered and divided by the columns of the choice."""
+    """Return the keys of versions that are ordered and divided by the columns of the choice."""
     own = {id: table_key(versions[id].definition) for id in chosen}
     return {id: keys.keys for id, keys in chosen.items()
             if (key := own[id]) is not None and replace(key, choice=keys.key.choice) == keys.key}
@@ -130,7 +130,7 @@ class _KeyReading:
         self._key, self._columns, self._flavour = key, columns, flavour
 
     def chosen(self, keys: KeyValues) -> ChosenKeys:
-        """The keys; those that the columns cannot have are none of the version's rows."""
+        """Return the keys; those that the columns cannot have are none of the version's rows."""
         rows = [row for values in keys if (row := self.row(values)) is not None]
         if not rows:
             return ChosenKeys(self._key, ())
@@ -143,12 +143,12 @@ class _KeyReading:
                 return ChosenKeys(self._key, tuple(self._key.listed(self._key.encode(arrays))))
 
     def row(self, values: Sequence[KeyValue]) -> list[pa.Scalar] | None:
-        """Values as the columns have them; None if they cannot."""
+        """Return values as the columns have them; None if they cannot."""
         found = self._read(values)
         return None if isinstance(found, str) else found
 
     def why_not(self, values: Sequence[KeyValue]) -> str:
-        """Why the columns cannot have these values; "" if they can."""
+        """Return why the columns cannot have these values; "" if they can."""
         found = self._read(values)
         return found if isinstance(found, str) else ""
 
@@ -164,7 +164,7 @@ class _KeyReading:
 
 
 def _scalar(value: KeyValue, column: Column, flavour: str) -> pa.Scalar:
-    """A value as the column has it. Raises ValueError, and more, for one that it cannot have."""
+    """Return a value as the column has it. Raises ValueError, and more, for one that it cannot have."""
     literal = Decimal(value) if column.type.base == "bit" and isinstance(value, str) else _literal(value)
     found = literals.convert(literal, column.type, flavour)
     if not _is_exact(found, literal, column.type, flavour):

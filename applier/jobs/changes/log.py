@@ -52,7 +52,7 @@ class FeedLog:
         return not self.versions[version].definition.is_sequence and (self.chosen is None or version in self.chosen)
 
     def chosen_of(self, version: int) -> ChosenKeys | None:
-        """Which rows of a version are; None: all."""
+        """Return which rows of a version are; None: all."""
         return None if self.chosen is None else self.chosen[version]
 
     @cached_property
@@ -95,13 +95,13 @@ class ReadLog:
         self._known: tuple[int, FileGroups] | None = None
 
     def groups(self, file: int) -> FileGroups:
-        """The groups of a file; those of files before it are forgotten."""
+        """Return the groups of a file; those of files before it are forgotten."""
         if self._known is None or self._known[0] != file:
             self._known = file, groups_of(self._log.files, self._log.commits, self._log.wanted, file)
         return self._known[1]
 
     def statements_until(self, position: Position | None) -> list[Statement]:
-        """The statements that are next, up to a position (None: all that are left)."""
+        """Return the statements that are next, up to a position (None: all that are left)."""
         n = sum(position is None or statement.end <= position for statement in self._statements)
         passed, self._statements = self._statements[:n], self._statements[n:]
         return passed
@@ -120,7 +120,7 @@ class ReadLog:
 
 def groups_of(files: Mapping[int, LogFile], commits: Mapping[int, Mapping[int, Position]], wanted: WantedGroups,
               file: int) -> FileGroups:
-    """The groups of one of these files; those that were prepared are committed where the log commits them."""
+    """Return the groups of one of these files; those that were prepared are committed where the log commits them."""
 
     def own(number: int) -> FileGroups:
         part = files[number]

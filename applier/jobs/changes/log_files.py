@@ -19,7 +19,7 @@ class LogFiles:
             self._parts.setdefault(file.name, []).append(file)
 
     def having(self, name: str, offsets: np.ndarray) -> Iterator[tuple[LogFile, np.ndarray]]:
-        """The parts of a file that some of these bytes are in, and the numbers of these."""
+        """Yield the parts of a file that some of these bytes are in, and the numbers of these."""
         for file in self._parts.get(name, []):
             inside = np.flatnonzero((offsets >= file.start) & (offsets < file.end))
             if len(inside):

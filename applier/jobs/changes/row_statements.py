@@ -27,7 +27,7 @@ class RowStatements:
         self._kept = dict[LogFile, _FileStatements]()  # in the order in which they were used
 
     def at(self, file: str, offset: int) -> str | None:
-        """The statement behind a rows event; None without one."""
+        """Return the statement behind a rows event; None without one."""
         files = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), pa.array([file]))
         found = self._behind(files, np.array([offset]), None)
         return None if found is None else found[0].as_py()
@@ -100,8 +100,8 @@ class _FileStatements:
         return int(self.texts.nbytes + self.starts.nbytes + self.ends.nbytes + self.numbers.nbytes)
 
     def at(self, offsets: np.ndarray) -> tuple[np.ndarray, pa.LargeStringArray]:
-        """The numbers of the statements behind rows events at these offsets, in those that are given; -1 without one.
-        """
+        """Return the numbers of the statements behind rows events at these offsets, in those that are given; -1 without
+        one."""
         numbers = np.searchsorted(self.starts, offsets, side="right") - 1
         known = numbers >= 0
         known[known] = offsets[known] < self.ends[numbers[known]]
@@ -112,7 +112,7 @@ class _FileStatements:
 
 
 def _as_text(values: pa.LargeBinaryArray) -> pa.LargeStringArray:
-    """Statements as text; undecodable bytes are replaced."""
+    """Return statements as text; undecodable bytes are replaced."""
     try:
         return values.cast(pa.large_string())
     except pa.ArrowInvalid:

@@ -29,7 +29,7 @@ class SingleImages:
         self._log, self._segments = log, segments
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The changes in commit order."""
+        """Yield the changes in commit order."""
         log = ReadLog(self._log)
         with SameBytes() as outlined:
             for segment in self._segments:

@@ -33,12 +33,12 @@ class Statement:
 
 
 def seq_at(end: int) -> int:
-    """The number of a statement that ends at an offset: that of its last byte, as changes have it (SEQ_BITS)."""
+    """Return the number of a statement that ends at an offset: that of its last byte, as changes have it (SEQ_BITS)."""
     return end - 1 << SEQ_BITS
 
 
 def statements_below_the_log(versions: Mapping[int, TableVersion]) -> list[Statement]:
-    """Where rows of the table go, or change, by statements that are no row changes, in log order."""
+    """Return where rows of the table go, or change, by statements that are no row changes, in log order."""
     found = []
     successors = {source.version for version in versions.values() for source in version.sources}
     for version in versions.values():
@@ -53,7 +53,7 @@ def statements_below_the_log(versions: Mapping[int, TableVersion]) -> list[State
 
 
 def marker(schema: pa.Schema, statement: Statement, groups: FileGroups) -> pa.RecordBatch:
-    """One row for a statement."""
+    """Return one row for a statement."""
     of_columns = [pa.nulls(1, field.type) for field in schema if field.name not in OF_CHANGES.names]
     kinds = pa.DictionaryArray.from_arrays(pa.array([statement.kind], pa.int8()), KINDS)
     position, seq = np.array([statement.end[1] - 1]), np.array([statement.seq])

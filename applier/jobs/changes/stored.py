@@ -58,7 +58,7 @@ class _StoredPart:
     source: Part
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows. Raises ReplayStopped for a value that does not fit."""
+        """Yield the rows. Raises ReplayStopped for a value that does not fit."""
         schema, bigints, choice = self.as_what.schema, self.as_what.bigints, self.as_what.choice
         for batch in self.source.batches():
             stored = bigints.as_stored(pa.Table.from_batches([batch]), choice)

@@ -15,7 +15,7 @@ from applier.plan.span import LogSpan
 
 
 def wanted_groups(span: LogSpan, options: ChangesOptions) -> WantedGroups:
-    """The event groups that the options choose in a part of a log."""
+    """Return the event groups that the options choose in a part of a log."""
     left_out = LeftOutGroups(None if options.exclude_gtids is None else GtidChoice(options.exclude_gtids),
                              options.server_ids, options.ignore_server_ids)
     gtids = options.gtids if options.gtids is not None else options.maybe_gtids
@@ -25,8 +25,8 @@ def wanted_groups(span: LogSpan, options: ChangesOptions) -> WantedGroups:
 
 
 def notes_on_choice(span: LogSpan, options: ChangesOptions) -> list[str]:
-    """Notes for the user about chosen transactions that this part of the log does not have. Raises UsageError if it has
-    none of the wanted ones."""
+    """Return notes for the user about chosen transactions that this part of the log does not have. Raises UsageError if
+    it has none of the wanted ones."""
     notes = []
     if options.gtids is not None and (missing := _missing(span, GtidChoice(options.gtids))):
         if missing == GtidChoice(options.gtids).count:
@@ -64,7 +64,7 @@ def index_in(span: LogSpan, number: int) -> int:
 
 
 def _version_before(span: LogSpan, time: float) -> int:
-    """The commit version after which the first event group of a time or later comes."""
+    """Return the commit version after which the first event group of a time or later comes."""
     for number, outline in enumerate(span.outlines[span.n_before:], span.n_before):
         groups = GroupPass(outline.uri).groups(outline.start, outline.end)
         if (late := groups.times >= time).any():

@@ -52,7 +52,7 @@ class SharedColumns:
 
     @classmethod
     def of(cls, before: TableDefinition | None, after: TableDefinition | None) -> SharedColumns:
-        """The columns of both."""
+        """Return the columns of both."""
         sides = [{folded(column.name): column for column in (definition.stored_columns if definition else ())}
                  for definition in (before, after)]
         names = [*sides[AFTER], *(name for name in sides[BEFORE] if name not in sides[AFTER])]
@@ -64,12 +64,12 @@ class SharedColumns:
         return pa.schema([pa.field(column.name, column.type) for column in self.columns])
 
     def rows(self, side: int, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Rows of one side in these columns."""
+        """Return the rows of one side in these columns."""
         return pa.RecordBatch.from_arrays([column.of(side, batch) for column in self.columns], schema=self.schema)
 
 
 def exact(values: pa.Array) -> pa.Array:
-    """Values of a type whose equality is that of their bytes: -0.0 is not 0.0, and vectors compare."""
+    """Return values of a type whose equality is that of their bytes: -0.0 is not 0.0, and vectors compare."""
     if pa.types.is_floating(values.type):
         return values.view(pa.int32() if values.type == pa.float32() else pa.int64())
     return vector_bytes(values) if pa.types.is_list(values.type) else values

@@ -38,8 +38,8 @@ class Range:
 
 
 def different(uris: tuple[str, str], sides: tuple[Files, Files]) -> tuple[list[FileEntry], list[FileEntry]]:
-    """The files of the two sides that have rows, without those that both have: by their digests, or, where an older
-    program wrote none, as links to one file."""
+    """Return the files of the two sides that have rows, without those that both have: by their digests, or, where an
+    older program wrote none, as links to one file."""
     named = [[(_identity(uri, file), file) for file in files if file.rows]
              for uri, files in zip(uris, sides, strict=True)]
     both = Counter(name for name, _ in named[0]) & Counter(name for name, _ in named[1])
@@ -56,7 +56,7 @@ def different(uris: tuple[str, str], sides: tuple[Files, Files]) -> tuple[list[F
 
 
 def ranges(sides: tuple[Files, Files]) -> list[Range]:
-    """The files in ranges of keys that do not overlap, ascending; as many as there are."""
+    """Return the files in ranges of keys that do not overlap, ascending; as many as there are."""
     found: list[tuple[list[FileEntry], list[FileEntry]]] = []
     high: Any = None
     by_side = [(number, file) for number, files in enumerate(sides) for file in files]
@@ -73,8 +73,8 @@ def _low(file: FileEntry) -> Any:
 
 
 def _identity(uri: str, file: FileEntry) -> object:
-    """A value that files have in common only if their rows are the same: their bytes are, or, where changes are merged
-    with them, the version of one lake that has changed them last."""
+    """Return a value that files have in common only if their rows are the same: their bytes are, or, where changes are
+    merged with them, the version of one lake that has changed them last."""
     if file.changed is not None:
         return uri, file.path, file.changed
     if can_check(file.digest):
@@ -104,19 +104,19 @@ class Side:
     columns: SharedColumns
 
     def chunks(self, files: Sequence[FileEntry]) -> Iterator[Chunk]:
-        """The rows of these files with their keys."""
+        """Yield the rows of these files with their keys."""
         for file in files:
             for batch in read_batches(self.uri, file, self.definition):
                 yield Chunk(self.keys(batch), self.columns.rows(self.number, batch))
 
     def rows(self, files: Sequence[FileEntry]) -> Iterator[pa.RecordBatch]:
-        """The rows of these files."""
+        """Yield the rows of these files."""
         for file in files:
             for batch in read_batches(self.uri, file, self.definition):
                 yield self.columns.rows(self.number, batch)
 
     def keys(self, batch: pa.RecordBatch) -> pa.Array:
-        """The keys of rows, in the order of the table's files."""
+        """Return the keys of rows, in the order of the table's files."""
         values = [batch.column(batch.schema.get_field_index(name)) for name in self.entry.key]
         if self.entry.key_kind == "int":
             return pa.array(int_key(values[0]))

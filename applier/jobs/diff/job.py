@@ -55,7 +55,7 @@ _Pair = tuple[TableEntry | None, TableEntry | None]
 
 
 def _pairs(options: DiffOptions, snapshots: tuple[Snapshot, Snapshot]) -> list[_Pair]:
-    """The tables of both sides, by their names."""
+    """Return the tables of both sides, by their names."""
     names = sorted({(table.database, table.name) for snapshot in snapshots for table in snapshot.tables})
     wanted = [name for name in names if options.filter.wanted(*name)]
     if names and not wanted:
@@ -128,7 +128,7 @@ class _Table:
         return tuple(notes)
 
     def _rows(self, files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
-        """The rows that differ."""
+        """Yield the rows that differ."""
         for side, kind in zip(self._sides, (DELETE, INSERT), strict=True):
             if None in self._sides and side is not None:
                 for batch in side.rows(side.entry.files):
@@ -136,7 +136,7 @@ class _Table:
         yield from read_rows(files, self._folders)
 
     def _rows_after(self) -> Iterator[pa.RecordBatch]:
-        """All rows of the table after."""
+        """Yield all rows of the table after."""
         side = self._sides[AFTER]
         if side is not None:
             for file in side.entry.files:

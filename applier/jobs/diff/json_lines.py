@@ -35,7 +35,7 @@ _SIDES = {BEFORE: ("before", json_steps.BEFORE), AFTER: ("after", json_steps.AFT
 
 
 def json_lines(diff: Compared) -> Iterator[bytes]:
-    """The lines, many at a time."""
+    """Yield the lines, many at a time."""
     for table in diff.tables.values():
         if table.same and not table.notes:
             continue
@@ -71,7 +71,7 @@ def _lines(table: TableDiff, columns: Sequence[SharedColumn], batch: pa.RecordBa
 
 
 def _cells(column: SharedColumn, side: int, rows: pa.RecordBatch) -> Cells | None:
-    """A column's cells; None if this side does not have it."""
+    """Return a column's cells; None if this side does not have it."""
     definition, values = column.sides[side], rows.column(column.name)
     if definition is None:
         return None
@@ -81,7 +81,7 @@ def _cells(column: SharedColumn, side: int, rows: pa.RecordBatch) -> Cells | Non
 
 
 def _json_of(column: Column, values: pa.Array) -> tuple[int, pa.Array]:
-    """The values as texts, and the mode in which the kernel makes JSON of them."""
+    """Return the values as texts, and the mode in which the kernel makes JSON of them."""
     match family := column.type.entry.family:
         case Family.YEAR:
             return PLAIN, values.cast(pa.string())
@@ -100,7 +100,7 @@ def _digits(values: pa.Array) -> pa.Array:
 
 
 def _names(lists: pa.Array) -> pa.Array:
-    """Lists of names as JSON."""
+    """Return lists of names as JSON."""
     flat, counts = lists.flatten(), lists.value_lengths()
     distinct = flat.dictionary_encode()
     names = pa.array(map(quoted, distinct.dictionary.to_pylist()), pa.string())

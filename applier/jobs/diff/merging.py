@@ -38,12 +38,13 @@ class Chunk:
         return int(pc.sum(pc.less_equal(self.keys, pa.scalar(key, self.keys.type))).as_py() or 0)
 
     def slice(self, start: int, length: int | None = None) -> Chunk:
-        """Some of the rows."""
+        """Return some of the rows."""
         return Chunk(self.keys.slice(start, length), self.rows.slice(start, length))
 
 
 def pairs(before: Iterator[Chunk], after: Iterator[Chunk]) -> Iterator[tuple[Chunk | None, Chunk | None]]:
-    """The rows of both sides in pairs of one range of keys each, ascending; None where a side has no rows in it."""
+    """Yield the rows of both sides in pairs of one range of keys each, ascending; None where a side has no rows in
+    it."""
     left, right = next(before, None), next(after, None)
     while left is not None and right is not None:
         bound = min(left.last, right.last)
@@ -89,7 +90,7 @@ def compare(before: Chunk | None, after: Chunk | None, differences: Differences)
 
 
 def unequal_columns(before: pa.RecordBatch, left: np.ndarray, after: pa.RecordBatch, right: np.ndarray) -> np.ndarray:
-    """In which columns these rows of the two differ: bool[rows, columns]."""
+    """Return in which columns these rows of the two differ: bool[rows, columns]."""
     found = np.zeros((len(left), before.num_columns), bool)
     for number, (a, b) in enumerate(zip(before.columns, after.columns, strict=True)):
         found[:, number] = ~_equal(_at(exact(a), left), _at(exact(b), right))
@@ -97,7 +98,7 @@ def unequal_columns(before: pa.RecordBatch, left: np.ndarray, after: pa.RecordBa
 
 
 def _at(values: pa.Array, rows: np.ndarray) -> pa.Array:
-    """The values of these rows, ascending; all of them without a copy."""
+    """Return the values of these rows, ascending; all of them without a copy."""
     return values if len(rows) == len(values) else values.take(pa.array(rows))
 
 

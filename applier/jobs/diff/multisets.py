@@ -107,7 +107,7 @@ _ROWS = 1 << 15
 
 
 def _bytes_of(batch: pa.RecordBatch) -> KeyBytes:
-    """All values of each row as bytes, equal only where all of these are."""
+    """Return all values of each row as bytes, equal only where all of these are."""
     if not batch.num_columns:
         return KeyBytes(np.zeros(batch.num_rows + 1, np.int64), np.zeros(0, np.uint8))
     return encode_keys([exact(column) for column in batch.columns], [True] * batch.num_columns)

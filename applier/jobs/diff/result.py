@@ -78,11 +78,11 @@ class TableDiff:
         return exported(self.schema, iter(self), requested_schema)
 
     def to_arrow(self) -> pa.Table:
-        """The rows."""
+        """Return the rows."""
         return pa.Table.from_batches(iter(self), self.schema)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows, as a data frame."""
+        """Return the rows, as a data frame."""
         return self.to_arrow().to_pandas()
 
 

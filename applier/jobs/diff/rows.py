@@ -55,13 +55,13 @@ class Differences:
         self.schema = pa.schema([*columns, *OF_DIFFERENCES])
 
     def single(self, rows: pa.RecordBatch, kind: int) -> Found:
-        """Rows that only one side has."""
+        """Return the rows that only one side has."""
         return self.made([rows], np.full(rows.num_rows, kind), np.zeros((rows.num_rows, len(self._names)), bool), None)
 
     def made(self, rows: Sequence[pa.RecordBatch], kinds: np.ndarray, changed: np.ndarray,
              order: pa.Array | None) -> Found:
-        """The rows, one batch after the other, with their kinds and the columns that changed (bool[rows, columns]), in
-        this order."""
+        """Return the rows, one batch after the other, with their kinds and the columns that changed (bool[rows,
+        columns]), in this order."""
         whole = pa.Table.from_batches(rows)
         kind = pa.DictionaryArray.from_arrays(pa.array(kinds, pa.int8()), _KINDS)
         is_update = (kinds == PREIMAGE) | (kinds == POSTIMAGE)

@@ -147,7 +147,8 @@ def look_at_log(findings: Findings, options: DoctorOptions, archive: Archive, ba
 
 def _outline(options: DoctorOptions, archive: Archive, base: Snapshot | None, progress: Progress,
              notes: list[str]) -> Pass:
-    """Return what a replay applies, in one pass; its `notes` are added. Raises ApplierError as a replay does."""
+    """Return the outline of the log that a replay applies, in one pass, and add its `notes`. Raises ApplierError as a
+    replay does."""
     compiling.ensure("outline", progress)
     return Outlining(_this_process(), options, relevance_to(options), _WHOLE, progress, notes.append,
                      leaving_out=leaving_out(options), reapply=options.reapply).next_pass(archive, base)

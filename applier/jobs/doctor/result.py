@@ -36,7 +36,7 @@ class Diagnosis:
         return tuple(check for check in self.checks if check.state == PROBLEM)
 
     def to_json(self) -> dict[str, object]:
-        """The diagnosis as values of JSON."""
+        """Return the diagnosis as values of JSON."""
         return {"problems": len(self.problems), "checks": [dataclasses.asdict(check) for check in self.checks]}
 
 
@@ -64,7 +64,7 @@ class Findings:
         self.checks.append(replace(found, found=found.found + more))
 
     def attempt(self, name: str, step: Callable[[], Result]) -> Result | None:
-        """A step of a replay; None where it stops, which is a problem."""
+        """Return a step of a replay; None where it stops, which is a problem."""
         try:
             return step()
         except ApplierError as error:

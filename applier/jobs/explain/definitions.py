@@ -32,7 +32,7 @@ class TableHistory:
 
 
 def definition_history(history: SchemaHistory, name_of_file: Callable[[int], str]) -> list[TableHistory]:
-    """The histories of the replayed tables whose definitions the log changes, by name."""
+    """Return the histories of the replayed tables whose definitions the log changes, by name."""
     found = []
     for chain in history.chains():
         if not history.is_wanted(chain[-1]):
@@ -71,7 +71,7 @@ def _made(definition: TableDefinition) -> list[str]:
 
 
 def _differences(old: TableDefinition, new: TableDefinition) -> list[str]:
-    """The differences, one line each: names, columns, keys, constraints, and the table's options."""
+    """Return the differences, one line each: names, columns, keys, constraints, and the table's options."""
     lines = [f"{old.full_name} is called {new.full_name}"] if old.full_name != new.full_name else []
     lines += _of_columns(old, new)
     lines += _of_sets("", [key.sql(old.flavour) for key in old.keys], [key.sql(new.flavour) for key in new.keys])

@@ -61,7 +61,7 @@ def explain(options: ExplainOptions, progress: Progress | None = None) -> Explai
 
 
 def by_version(span: LogSpan, used: list[UsedTable]) -> list[TableExplained]:
-    """How rows of each version of a table are found, by name and then in the log's order."""
+    """Return how rows of each version of a table are found, by name and then in the log's order."""
     uses: dict[int, list[UsedTable]] = {}
     versions: dict[int, TableVersion] = {}
     for table in used:

@@ -29,7 +29,7 @@ class BeforeImages:
 
 
 def before_images(uses: Iterable[UsedTable]) -> list[BeforeImages]:
-    """The layouts of a table's before-images, the most frequent first; empty if rows are only inserted."""
+    """Return the layouts of a table's before-images, the most frequent first; empty if rows are only inserted."""
     seen: Counter[frozenset[int]] = Counter()
     fewest: set[int] | None = None
     for used in uses:
@@ -49,7 +49,7 @@ def before_images(uses: Iterable[UsedTable]) -> list[BeforeImages]:
 
 
 def _present(event: bytes) -> frozenset[int] | None:
-    """The columns of the before-images of a rows event, which may be truncated; None if it has none."""
+    """Return the columns of the before-images of a rows event, which may be truncated; None if it has none."""
     try:
         header = parse_rows_header(event[_TYPE], event[_HEADER:])
     except ArchiveError:  # truncated within bitmaps of thousands of columns

@@ -36,7 +36,7 @@ class TableExplained:
     warnings: tuple[str, ...]
 
     def names(self, columns: tuple[int, ...]) -> str:
-        """Columns for people."""
+        """Return the names of columns, for people."""
         return ", ".join(self.definition.columns[column].name for column in columns)
 
 

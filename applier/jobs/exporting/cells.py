@@ -46,12 +46,12 @@ def cells_of(column: Column, values: pa.Array, *, by_bytes: bool | None = None) 
 
 
 def texts_of(column: Column, values: pa.Array) -> pa.Array:
-    """The values (of `arrow_type(column.type)`) as a column of text, or of bytes where they are bytes."""
+    """Return the values (of `arrow_type(column.type)`) as a column of text, or of bytes where they are bytes."""
     return WRITERS[column.type.entry.family][1](shown(values, lossy_charset(column.type)))
 
 
 def has_no_member(column: Column, values: pa.Array) -> bool:
-    """True if an ENUM has the empty value that a server stores for an invalid one: strict mode refuses it."""
+    """Return whether an ENUM has the empty value that a server stores for an invalid one: strict mode refuses it."""
     if column.type.base != "enum" or "" in column.type.members:
         return False
     return bool(pc.any(pc.equal(values, "")).as_py())
@@ -62,8 +62,9 @@ def _as_is(values: pa.Array) -> pa.Array:
 
 
 def _reals(values: pa.Array) -> pa.Array:
-    """Shortest texts. A server first reads a float as a double, which must not exceed the largest float, and then
-    rounds it: if the result differs from the value, all digits of the double are written."""
+    """Return the shortest texts of floating-point numbers. A server first reads a float as a double, which must not
+    exceed the largest float, and then rounds it: if the result differs from the value, all digits of the double are
+    written."""
     texts = values.cast(pa.string())
     if pa.types.is_float64(values.type):
         return texts
@@ -98,7 +99,7 @@ _ESCAPED = 2
 
 
 def rows_text(cells: Sequence[Cells], rows: int, sql: bool, head: np.ndarray) -> memoryview:
-    """Rows as the kernel writes them: as SQL, with this head of an INSERT, or as TSV."""
+    """Return rows as the kernel writes them: as SQL, with this head of an INSERT, or as TSV."""
     size = _ESCAPED * _bytes_of(cells) + rows * (CELL_BYTES * len(cells) + ROW_BYTES)
     size += 2 * (size // STATEMENT_BYTES + 1) * len(head)  # heads fill statements, too, a third at most
     out, packed = np.empty(size, np.uint8), _Packed(cells, rows)
@@ -107,8 +108,8 @@ def rows_text(cells: Sequence[Cells], rows: int, sql: bool, head: np.ndarray) ->
 
 
 def literals_text(cells: Sequence[Cells], rows: int, words: Sequence[str]) -> memoryview:
-    """Rows as SQL literals between these words: one before each cell, and one at the end. Raises SchemaError for a name
-    that a client could misread."""
+    """Return rows as SQL literals between these words: one before each cell, and one at the end. Raises SchemaError for
+    a name that a client could misread."""
     encoded = [for_clients(word).encode() for word in words]
     edges = np.cumsum([0, *map(len, encoded)])
     text = np.frombuffer(b"".join(encoded), np.uint8)

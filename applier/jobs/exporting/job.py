@@ -86,7 +86,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
 
 
 def _head(options: ExportOptions) -> str:
-    """How files of SQL begin: MariaDB's sandbox allows no LOAD DATA LOCAL."""
+    """Return how files of SQL begin: MariaDB's sandbox allows no LOAD DATA LOCAL."""
     return CHARSET if options.format == "tsv" else HEAD
 
 
@@ -99,7 +99,7 @@ def _check_names(definitions: Sequence[TableDefinition]) -> None:
 
 
 def _databases(snapshot: Snapshot, tables: list[TableEntry], names: Mapping[str, str]) -> list[DatabaseEntry]:
-    """The databases of the tables by their new names, in order; of two that become one, as the first is."""
+    """Return the databases of the tables by their new names, in order; of two that become one, as the first is."""
     known = {entry.name: entry for entry in snapshot.databases}
     found: dict[str, DatabaseEntry] = {}
     for name in sorted({table.database for table in tables}):
@@ -109,7 +109,7 @@ def _databases(snapshot: Snapshot, tables: list[TableEntry], names: Mapping[str,
 
 
 def _load_script(snapshot: Snapshot, options: ExportOptions, files: list[Exported]) -> str:
-    """A shell script that gives the files to one client, which stops at the first error."""
+    """Return a shell script that gives the files to one client, which stops at the first error."""
     client = "mariadb" if snapshot.position.flavour == "mariadb" else "mysql"
     # LOAD DATA LOCAL reports a bad row as a warning, not as an error
     words = " --local-infile=1 --show-warnings" if options.format == "tsv" else ""

@@ -25,7 +25,7 @@ _FUNCTIONS = ("NEXTVAL", "LASTVAL", "SETVAL")
 
 
 def sequences_sql(tables: Iterable[tuple[TableDefinition, Sequence[FileEntry]]]) -> list[str]:
-    """CREATE SEQUENCE for each sequence that these tables name, given the files of their rows."""
+    """Return CREATE SEQUENCE for each sequence that these tables name, given the files of their rows."""
     firsts: dict[tuple[str, str], int] = {}
     for definition, files in tables:
         for column, name in named_sequences(definition):
@@ -35,8 +35,8 @@ def sequences_sql(tables: Iterable[tuple[TableDefinition, Sequence[FileEntry]]])
 
 
 def named_sequences(definition: TableDefinition) -> Iterable[tuple[str, tuple[str, str]]]:
-    """Each sequence that a table names, behind the column whose default does. A name without a database is of the
-    table's."""
+    """Return each sequence that a table names, behind the column whose default does. A name without a database is of
+    the table's."""
     if definition.flavour == "mariadb":
         for column in definition.columns:
             if column.default is not None and column.default.kind == "expression":
@@ -45,7 +45,7 @@ def named_sequences(definition: TableDefinition) -> Iterable[tuple[str, tuple[st
 
 
 def _named(tokens: Sequence[Token], database: str) -> Iterable[tuple[str, str]]:
-    """The sequences that an expression names: NEXTVAL([database.]name), NEXT VALUE FOR [database.]name."""
+    """Return the sequences that an expression names: NEXTVAL([database.]name), NEXT VALUE FOR [database.]name."""
     for number, token in enumerate(tokens):
         if token.kind != "word":
             continue
@@ -63,7 +63,7 @@ def _named(tokens: Sequence[Token], database: str) -> Iterable[tuple[str, str]]:
 
 
 def _behind(definition: TableDefinition, column: str, files: Sequence[FileEntry]) -> int:
-    """The first number behind a column's values, where the rows are sorted by it; else 1."""
+    """Return the first number behind a column's values, where the rows are sorted by it; else 1."""
     key = table_key(definition)
     if not isinstance(key, IntKey) or key.names != (column,):
         return 1
@@ -89,20 +89,20 @@ _WITH_TIMES = "/*M!101100 SET system_versioning_insert_history = 1 */;\n"
 
 
 def session(definition: TableDefinition | None = None, *, head: str = HEAD) -> str:
-    """The start of every file, so that each can be loaded by itself; `definition` is of the table whose rows it has.
-    The head of files that are loaded together with LOAD DATA is CHARSET."""
+    """Return the start of every file, so that each can be loaded by itself; `definition` is of the table whose rows it
+    has. The head of files that are loaded together with LOAD DATA is CHARSET."""
     start = head + _SESSION
     return start if definition is None or definition.versioning is None else start + _WITH_TIMES
 
 
 def loaded_columns(definition: TableDefinition) -> list[Column]:
-    """The columns that rows have values for: invisible ones included, generated ones not."""
+    """Return the columns that rows have values for: invisible ones included, generated ones not."""
     return [column for column in definition.columns if not column.generated]
 
 
 def insert_head(definition: TableDefinition, *, replaces: bool = False) -> bytes:
-    """INSERT … VALUES, or REPLACE, with a line's end, for rows to follow. Raises SchemaError for a name that a client
-    could misread."""
+    """Return INSERT … VALUES, or REPLACE, with a line's end, for rows to follow. Raises SchemaError for a name that a
+    client could misread."""
     names = ",".join(quote_name(column.name) for column in loaded_columns(definition))
     words = f"{'REPLACE' if replaces else 'INSERT'} INTO {_full_name(definition)} ({names}) VALUES\n"
     return for_clients(words).encode()
@@ -110,8 +110,8 @@ def insert_head(definition: TableDefinition, *, replaces: bool = False) -> bytes
 
 def load_data(definition: TableDefinition, path: str, modes: Sequence[int], lenient: bool, *,
               replaces: bool = False) -> str:
-    """The statements that load a TSV file of rows; `modes` are those of the kernel, one for each column. Rows whose
-    keys exist are skipped, with a warning, as LOCAL means, or replace the existing rows. Raises as above."""
+    """Return the statements that load a TSV file of rows; `modes` are those of the kernel, one for each column. Rows
+    whose keys exist are skipped, with a warning, as LOCAL means, or replace the existing rows. Raises as above."""
     targets, assignments = [], []
     for number, (column, mode) in enumerate(zip(loaded_columns(definition), modes, strict=True)):
         name = quote_name(column.name)
@@ -132,16 +132,16 @@ def load_data(definition: TableDefinition, path: str, modes: Sequence[int], leni
 
 
 def in_mode(statements: str, lenient: bool) -> str:
-    """Statements, wrapped in a mode that accepts an ENUM's empty value if that is needed."""
+    """Return statements, wrapped in a mode that accepts an ENUM's empty value if that is needed."""
     return f"SET sql_mode = '{LENIENT}';\n{statements}SET sql_mode = '{STRICT}';\n" if lenient else statements
 
 
 def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
                definitions: Iterable[TableDefinition], *, sequences: Sequence[str] = (), if_not_exists: bool = False,
                head: str = HEAD, objects: Iterable[StoredObject] = ()) -> str:
-    """The position of the rows, and CREATE DATABASE, the statements that make `sequences`, and CREATE TABLE for all of
-    them; existing tables are an error, or stay unchanged. Comments on `objects` follow. Raises SchemaError for a name
-    or a text that a client could misread."""
+    """Return the position of the rows, and CREATE DATABASE, the statements that make `sequences`, and CREATE TABLE for
+    all of them; existing tables are an error, or stay unchanged. Comments on `objects` follow. Raises SchemaError for a
+    name or a text that a client could misread."""
     parts = [f"{create_database(entry.name, Charset(entry.charset, entry.collation))};\n" for entry in databases]
     parts += sequences
     parts += [f"\n{_in_its_database(definition)}{definition.to_sql(if_not_exists=if_not_exists)};\n"
@@ -156,7 +156,7 @@ def _in_its_database(definition: TableDefinition) -> str:
 
 
 def _position_comments(position: BinlogPosition) -> str:
-    """The rows' server and position, as comments like a dump's: `applier import` reads them."""
+    """Return the rows' server and position, as comments like a dump's: `applier import` reads them."""
     names = {"mysql": "MySQL", "mariadb": "MariaDB"}
     lines = [f"-- Server version {names[position.flavour]}\n"] if position.flavour in names else []
     if position.file:

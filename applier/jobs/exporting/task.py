@@ -95,7 +95,7 @@ class _Writer:
         self.rows += batch.num_rows
 
     def load_statements(self) -> str:
-        """The statements that load a TSV file; empty for an SQL file, or one without rows."""
+        """Return the statements that load a TSV file; empty for an SQL file, or one without rows."""
         if self._sql or not self.rows:
             return ""
         return statements.load_data(self._task.definition, self._task.target, self._modes, self._lenient,

@@ -21,6 +21,9 @@ from applier.writer.writer import BinlogWriter
 
 _AS_WRITTEN = "SET NAMES utf8mb4", "SET time_zone = '+00:00'"
 """How the literals of probes are read."""
+_SQL_MODE = 1 << 22 | 1 << 19 | 1 << 25
+"""STRICT_ALL_TABLES, NO_AUTO_VALUE_ON_ZERO, ALLOW_INVALID_DATES: exporting.statements.STRICT. With the
+default mode, a server compares no column with an invalid date [1525]."""
 
 
 class ChangedRows(Protocol):
@@ -39,11 +42,11 @@ def write_log(tables: Sequence[ChangedRows], first: Iterable[str], flavour: str,
     with BinlogWriter(path, flavour=flavour, gtids="none", timestamp=int(time.time()),
                       foreign_key_checks=not checks_off) as log:
         for statement in first:
-            log.query(statement)
+            log.query(statement, sql_mode=_SQL_MODE)
         with log.transaction():
             for number, probe in enumerate(probes):
                 for statement in (*(_AS_WRITTEN if number == 0 else ()), probe):
-                    log.query(statement)
+                    log.query(statement, sql_mode=_SQL_MODE)
             for table in tables[::-1]:
                 _write(log, table, (DELETE,))
             for table in tables:
@@ -68,8 +71,8 @@ def _changes(table: ChangedRows, kinds: tuple[int, ...]) -> Iterator[RowChanges]
 
 def _with_same_documents(definition: TableDefinition, images: list[pa.RecordBatch]
                          ) -> Iterator[tuple[list[pa.RecordBatch], set[str]]]:
-    """Rows of updates by the documents that they do not change, which images after them leave out: text does not hold
-    all numbers that documents may have."""
+    """Yield rows of updates by the documents that they do not change, which images after them leave out: text does not
+    hold all numbers that documents may have."""
     n = images[0].num_rows
     documents = [column.name for column in definition.stored_columns if column.type.entry.family is Family.DOCUMENT]
     if len(images) == 1 or not documents:

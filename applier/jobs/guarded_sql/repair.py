@@ -65,7 +65,7 @@ class _Change:
         return events_of(self.table.added + self.anew, self.updated, self.deleted + self.anew)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The differences, where rows whose unique keys change are deleted and inserted."""
+        """Return the differences, where rows whose unique keys change are deleted and inserted."""
         statements = self.statements()
         return map(statements.without_moves, self.table.differing_rows())
 
@@ -80,8 +80,8 @@ class _Change:
 
 
 class Repair:
-    """The statements that turn the snapshot before into the one after: the rows that they change, what they drop, and
-    what they leave unchanged."""
+    """The statements that turn the snapshot before into the one after, and their effects: the rows that they change,
+    the objects that they drop, and those that they leave unchanged."""
 
     def __init__(self, diff: Compared, *, definitions: bool = False, what: str = "") -> None:
         self._diff, self._definitions = diff, definitions
@@ -128,7 +128,7 @@ class Repair:
                                                                    else "") for name, found in self._alters.items())
 
     def statements(self) -> Iterator[bytes]:
-        """The statements, many at a time."""
+        """Return the statements, many at a time."""
         changes = parents_first(self._changes)
         there = [side for table in self._diff.tables.values() for side in table.definitions if side is not None]
         checks_off = bool(self._dropped) or needs_checks_off(changes, there)
@@ -187,13 +187,13 @@ def _alters(table: TableDiff) -> Alters | None:
 
 
 def _fits(table: TableDiff) -> bool:
-    """True if rows of the table after can be written into the one before."""
+    """Return whether rows of the table after can be written into the one before."""
     before, after = table.definitions
     return before is not None and after is not None and same_columns(before, after)
 
 
 def _on_the_server(table: TableDiff) -> TableDefinition:
-    """The table after with the keys that the server has, which differ where its definition is not repaired."""
+    """Return the table after with the keys that the server has, which differ where its definition is not repaired."""
     before, after = table.definitions
     assert before is not None and after is not None
     return replace(after, keys=before.keys, foreign_keys=before.foreign_keys, engine=before.engine or after.engine)

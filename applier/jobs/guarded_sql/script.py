@@ -95,7 +95,8 @@ class Script:
     comments: Sequence[str] = ()
 
     def text(self) -> Iterator[bytes]:
-        """The file, many statements at a time. Raises SchemaError for a name or a text that a client could misread."""
+        """Yield the file, many statements at a time. Raises SchemaError for a name or a text that a client could
+        misread."""
         yield _TITLE.format(version=__version__, what=printable(self.what), expected=self.expected).encode()
         yield from (f"-- {printable(note)}\n".encode() for note in self.notes)
         yield _SESSION.format(mode=STRICT, checked=int(not self.checks_off)).encode()
@@ -115,7 +116,7 @@ class Script:
         yield from (f"-- {printable(line)}\n".encode() for line in self.comments)
 
     def _triggers(self) -> str:
-        """A condition: a trigger would act."""
+        """Return a condition: a trigger would act."""
         by_events = dict[tuple[str, ...], list[Name]]()
         for name, events in self.named.items():
             by_events.setdefault(events, []).append(name)
@@ -175,6 +176,6 @@ def no_other_children(parents: Sequence[Name], definitions: Iterable[TableDefini
 
 
 def any_of(names: Iterable[Name], database: str, table: str) -> str:
-    """A condition: the two columns have one of the names."""
+    """Return a condition: the two columns have one of the names."""
     return " OR ".join(f"({database} = {quote_text(name[0])} AND {table} = {quote_text(name[1])})"
                        for name in names) or "FALSE"

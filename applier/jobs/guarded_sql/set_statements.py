@@ -55,7 +55,7 @@ class SetStatements(TableStatements):
         self._rows_of_pattern = list[int]()
 
     def prepared(self) -> Iterator[bytes]:
-        """The temporary tables, with the rows that go, come, and change."""
+        """Yield the temporary tables, with the rows that go, come, and change."""
         for kind, sides in ((DELETE, (_OLD,)), (INSERT, (_NEW,)), (POSTIMAGE, (_OLD, _NEW))):
             types = [_type(column, column in self._key, self.definition.flavour) for column in self._columns]
             columns = [f"`{_named(side, at)}` {kind_of} NULL" for side in sides for at, kind_of in enumerate(types)]
@@ -116,7 +116,7 @@ class SetStatements(TableStatements):
         return self._in_mode(bytes(rows_text(cells, n, True, head)), lenient)
 
     def _pattern_cells(self, changed: np.ndarray) -> Cells:
-        """The numbers of the sets of columns that change."""
+        """Return the numbers of the sets of columns that change."""
         distinct, of_row = np.unique(changed, axis=0, return_inverse=True)
         numbers = []
         for pattern, count in zip(distinct, np.bincount(of_row.reshape(-1)).tolist(), strict=True):
@@ -141,7 +141,7 @@ class SetStatements(TableStatements):
         return self._in_mode(text, self._lenient and kind != DELETE)
 
     def _joined(self, kind: int) -> str:
-        """The rows of a temporary table, and those of the table that are as expected."""
+        """Return the rows of a temporary table, and those of the table that are as expected."""
         conditions = [f"{self._column(column)} = c.{quote_name(_named(_OLD, self._columns.index(column)))}"
                       for column in self._key]
         conditions += [_same(column, self._column(column), f"c.{quote_name(_named(_OLD, at))}")
@@ -149,7 +149,7 @@ class SetStatements(TableStatements):
         return f"{self._temporary(kind)} AS c STRAIGHT_JOIN {self._name} ON {' AND '.join(conditions)}"
 
     def _column(self, column: Column) -> str:
-        """A column of the table by its full name: an alias takes a default database."""
+        """Return a column of the table by its full name: an alias takes a default database."""
         return f"{self._name}.{quote_name(column.name)}"
 
     def _temporary(self, kind: int) -> str:
@@ -162,7 +162,7 @@ def _named(side: str, at: int) -> str:
 
 
 def _type(column: Column, is_key: bool, flavour: str) -> str:
-    """The type of a column of a temporary table: one that has all values, and takes little of a row's size."""
+    """Return the type of a column of a temporary table: one that has all values, and takes little of a row's size."""
     family = column.type.entry.family
     if family is Family.DOCUMENT:
         return "longtext CHARACTER SET utf8mb4"

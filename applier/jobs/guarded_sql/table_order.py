@@ -29,7 +29,7 @@ _Table = TypeVar("_Table", bound=ChangedTable)
 
 
 def parents_first(tables: Sequence[_Table]) -> list[_Table]:
-    """The tables, those that others refer to before these; in a circle, as they come."""
+    """Return the tables, those that others refer to before these; in a circle, as they come."""
     left, found = list(tables), list[_Table]()
     while left:
         names = {(one.definition.database, one.definition.name) for one in left}

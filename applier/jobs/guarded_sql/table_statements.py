@@ -122,8 +122,8 @@ class TableStatements:
 
     def _found(self, start: str, columns: list[Column], batch: pa.RecordBatch, before: np.ndarray,
                after: np.ndarray | None = None, *, one_of_several: bool = False) -> bytes:
-        """A statement for each row: these columns get the values after, where a row, or one of several, has those
-        before."""
+        """Return a statement for each row: these columns get the values after, where a row, or one of several, has
+        those before."""
         if not len(before):
             return b""
         self.count += len(before)
@@ -191,7 +191,7 @@ class TableStatements:
         return before + text + after
 
     def _changed(self, rows: pa.RecordBatch) -> np.ndarray:
-        """Which of the columns changed in rows of updates: bool[rows, columns]."""
+        """Return which of the columns changed in rows of updates: bool[rows, columns]."""
         lists = rows.column("_changed")
         indexes = pc.index_in(lists.flatten(), value_set=pa.array([column.name for column in self._columns]))
         of_row = np.repeat(np.arange(len(lists)), lists.value_lengths().fill_null(0).to_numpy())
@@ -201,8 +201,8 @@ class TableStatements:
         return made
 
     def _anew(self, batch: pa.RecordBatch, kind: int) -> np.ndarray:
-        """Which rows of updates are deleted and inserted: those whose unique keys change, and those that the server may
-        have already, since only digits change that it does not print."""
+        """Return which rows of updates are deleted and inserted: those whose unique keys change, and those that the
+        server may have already, since only digits change that it does not print."""
         changed = self._changed(batch.take(pa.array(rows_of_kind(batch, kind))))
         unique = np.array([column.name in self._of_unique_keys for column in self._columns], bool)
         rounded = np.array(list(map(self._is_rounded, self._columns)), bool)
@@ -221,7 +221,7 @@ def rows_of_kind(batch: pa.RecordBatch, kind: int) -> np.ndarray:
 
 
 def _loaded(definition: TableDefinition) -> TableDefinition:
-    """The table as statements see it: a server gives the rows of a versioned table their times."""
+    """Return the table as statements see it: a server gives the rows of a versioned table their times."""
     shown, versioning = definition.shown, definition.versioning
     if versioning is None:
         return shown
@@ -229,7 +229,8 @@ def _loaded(definition: TableDefinition) -> TableDefinition:
 
 
 def columns_of_unique_keys(definition: TableDefinition, key: tuple[str, ...] = ()) -> set[str]:
-    """The columns that unique keys depend on, except for the one with these columns; all, if an expression does."""
+    """Return the columns that unique keys depend on, except for the one with these columns; all, if an expression
+    does."""
     own = {folded(name) for name in key}
     named: set[str] = set()
     for other in definition.shown.keys:
@@ -274,13 +275,13 @@ def _compared_as_printed(column: Column, values: pa.Array, *, exactly: bool) -> 
 
 
 def is_rounded(column: Column) -> bool:
-    """True if a server has more digits of the column's values than it prints."""
+    """Return whether a server has more digits of the column's values than it prints."""
     return column.type.base == "float" and column.type.scale is None
 
 
 def six_digits_around(values: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """The least and the greatest number that a server prints as it does these FLOATs (float32), as doubles; for a FLOAT
-    of more digits than it prints, the number itself."""
+    """Return the least and the greatest number that a server prints as it does these FLOATs (float32), as doubles; for
+    a FLOAT of more digits than it prints, the number itself."""
     exact = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
     with np.errstate(divide="ignore"):
         exponents = np.where(exact == 0, 0, np.floor(np.log10(np.abs(exact)))).astype(np.int64)

@@ -39,25 +39,25 @@ class Commits:
         self._joined: _Joined | None = None
 
     def first_of(self, groups: FileGroups) -> int:
-        """The commit of the first of a file's groups; the others follow."""
+        """Return the commit of the first of a file's groups; the others follow."""
         if self._known is None or self._known[0] is not groups:
             self._known = groups, self._add(*groups.all_commits())
             self._wanted[-1] = groups.are_all_wanted
         return self._known[1]
 
     def of(self, groups: FileGroups, positions: np.ndarray) -> np.ndarray:
-        """The commits of changes at these offsets of a file, ascending: int64[n]."""
+        """Return the commits of changes at these offsets of a file, ascending: int64[n]."""
         if not len(positions):
             return np.empty(0, np.int64)
         return self.first_of(groups) + groups.numbers(positions)
 
     def of_base(self, name: str, offset: int) -> int:
-        """The commit of a base, by its position: it is unknown when its rows came."""
+        """Return the commit of a base, by its position: it is unknown when its rows came."""
         return self._add(pa.nulls(1, _TIME), pa.array([version_at(name, 0, offset)], pa.int64()),
                          pa.nulls(1, pa.string()))
 
     def _add(self, times: pa.Array, sequence: pa.Array, gtids: pa.Array) -> int:
-        """The number of the first of these."""
+        """Return the number of the first of these."""
         first, self._joined = self._n, None
         self._n += len(sequence)
         self._parts.append((times, sequence, gtids))
@@ -72,8 +72,8 @@ class Commits:
         return found
 
     def columns(self, steps: np.ndarray, which: int) -> list[pa.Array]:
-        """Times, sequence numbers, GTIDs and kinds of the steps (commits_kernel.KIND_BITS) in steps[:, which]: null for
-        no commit, and for no kind."""
+        """Return the times, sequence numbers, GTIDs and kinds of the steps (commits_kernel.KIND_BITS) in steps[:,
+        which]: null for no commit, and for no kind."""
         if self._joined is None:
             self._joined = _joined(self._parts)
         (n, width), known = steps.shape, self._joined

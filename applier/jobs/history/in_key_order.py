@@ -52,8 +52,8 @@ class Chunk:
 
 
 def in_key_order(parts: Sequence[OfVersion]) -> Iterator[Chunk]:
-    """The versions by key, and of a row in the order of their beginning. Without a key, or where keys of the table's
-    versions do not compare, those of one version of the table after the other, as they began."""
+    """Yield the versions by key, and of a row in the order of their beginning. Without a key, or where keys of the
+    table's versions do not compare, those of one version of the table after the other, as they began."""
     if len(parts) == 1:
         yield from _in_key_order(parts[0])
         return
@@ -118,7 +118,7 @@ class _Source:
 
 
 def _order(parts: Sequence[OfVersion]) -> np.ndarray:
-    """The order of all versions, over the versions of the table; by their keys where these compare."""
+    """Return the order of all versions, over the versions of the table; by their keys where these compare."""
     n = sum(len(part.rows) for part in parts)
     keys = [table_key(part.definition) for part in parts]
     known = [key for key in keys if key is not None]

@@ -45,7 +45,7 @@ class Origins:
         self._threads, self._statements = _Threads(files), statements
 
     def of(self, file: str, offset: int) -> Origin:
-        """The origin of a change. Raises ArchiveError for an event that is malformed."""
+        """Return the origin of a change. Raises ArchiveError for an event that is malformed."""
         files = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), pa.array([file]))
         [thread] = self._threads.of(files, pa.array([offset])).to_pylist()
         return Origin(thread, self._statements.at(file, offset))
@@ -60,7 +60,7 @@ class _Threads:
         self._known: dict[LogFile, tuple[np.ndarray, np.ndarray]] = {}
 
     def of(self, files: pa.DictionaryArray, offsets: pa.Array) -> pa.Array:
-        """The threads of changes; null without a place, and where the log has none."""
+        """Return the threads of changes; null without a place, and where the log has none."""
         numbers, at = np.asarray(files.indices.fill_null(-1)), np.asarray(offsets.fill_null(-1))
         found = np.full(len(at), -1, np.int64)
         for number, name in enumerate(files.dictionary.to_pylist()):
@@ -79,8 +79,8 @@ class _Threads:
 
 @dataclass(frozen=True)
 class Histories:
-    """What the histories of all ranges of a table's keys have in common; picklable. `walked` is the schema of what a
-    walk tells; with origins, batches have OF_POSITIONS and OF_THREADS, with statements `_statement` at their end."""
+    """The common part of the histories of all key ranges of a table; picklable. `walked` is the schema of a walk's
+    batches: with origins they have OF_POSITIONS and OF_THREADS, with statements `_statement` at their end."""
 
     log: FeedLog
     stored: StoredAs
@@ -99,11 +99,11 @@ class Histories:
 
     @property
     def _with_origins(self) -> pa.Schema:
-        """What is stored, and the threads."""
+        """The stored columns, and the threads."""
         return pa.schema([*self.stored.schema, *(OF_THREADS if self.has_origins else ())])
 
     def batches(self, task: ApplyTask) -> Iterator[pa.RecordBatch]:
-        """The versions of the rows that a task has, as HistoryWalk.batches."""
+        """Return the versions of the rows that a task has, as HistoryWalk.batches."""
         return self._given(HistoryWalk(self.log, self.base, self.walked, task).batches(), self._statements())
 
     def by_range(self, task: ApplyTask) -> Iterator[tuple[int, Iterator[pa.RecordBatch]]]:
@@ -168,13 +168,13 @@ class RowHistory:
         return self._changes.ends_at
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The versions by key, and of a row in the order of their beginning; those of a table without a key as they
-        began. Raises ArchiveError for damage, and ReplayStopped where a replica would stop."""
+        """Return the versions by key, and of a row in the order of their beginning; those of a table without a key as
+        they began. Raises ArchiveError for damage, and ReplayStopped where a replica would stop."""
         return self._common.batches(self._task)
 
     def in_parts(self, cores: int) -> tuple[Histories, ApplyTasks, float]:
-        """Return the same by ranges of keys, for tasks on `cores` cores: the shared data, the tasks, and how many core
-        seconds it takes to apply the changes."""
+        """Return the history in ranges of keys, for tasks on `cores` cores: the common part, the tasks, and the core
+        seconds that it takes to apply the changes."""
         return self._common, *self._changes.applied_in_parts(self.table, self._common.log, cores)
 
     @property

@@ -47,7 +47,7 @@ class SideBySide:
 
     @property
     def schema(self) -> pa.Schema:
-        """What is said of each change, then for each column its old and its new value."""
+        """The columns that describe a change, then for each column of the table its old and its new value."""
         versions = self.history.schema
         own = [versions.field(begun).with_name(name).with_nullable(name != "_change_type")
                for name, begun, _ in _OWN if begun in versions.names]
@@ -61,7 +61,7 @@ class SideBySide:
         return [field for field in self.history.schema if field.name not in others]
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The changes. Raises as the history's batches do."""
+        """Yield the changes. Raises as the history's batches do."""
         last: pa.RecordBatch | None = None
         for batch in filter(len, self.history.batches()):
             yield self._batch([*([] if last is None else [last]), batch], has_more=True, is_first=last is None)
@@ -70,8 +70,8 @@ class SideBySide:
             yield self._batch([last], has_more=False, is_first=False)
 
     def _batch(self, parts: list[pa.RecordBatch], *, has_more: bool, is_first: bool) -> pa.RecordBatch:
-        """The changes that began versions, except for the first one's, which is of the batch before; and those that
-        ended versions, except for the last one's if the next version is not here yet."""
+        """Return the changes that began versions, except for the first one's, which is of the batch before; and those
+        that ended versions, except for the last one's if the next version is not here yet."""
         versions = pa.Table.from_batches(parts).combine_chunks()
         n = versions.num_rows
         follows = np.zeros(n, np.bool_)

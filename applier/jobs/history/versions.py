@@ -30,7 +30,7 @@ _NO_KINDS, _NO_POSITIONS = np.empty(0, np.uint8), np.empty(0, np.int64)
 
 
 def position_of(file: int, offset: int) -> int:
-    """One number for the file, by its own, and an offset in it."""
+    """Return one number for a position: a file's number, and an offset in the file."""
     return file << _FILE_BITS | offset
 
 
@@ -76,7 +76,7 @@ class Versions:
                        edges=self.edges.take(which, axis=0))
 
     def rows(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Some columns of the rows, in the order of the versions, some thousand at a time."""
+        """Return some columns of the rows, in the order of the versions, some thousand at a time."""
         return self.values.at(self.pointers, columns)
 
 

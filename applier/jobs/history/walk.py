@@ -88,8 +88,8 @@ class HistoryWalk:
         self._bytes, self._passed = sum(segment.end - segment.start for segment in task.segments), 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All versions. Those of units with the same ranges come in the order of their keys, whichever version of the
-        table they are of. Raises ReplayStopped where a replica would stop."""
+        """Yield all versions. Those of units with the same ranges come in the order of their keys, whichever version of
+        the table they are of. Raises ReplayStopped where a replica would stop."""
         self._go()
         ranges = {len(found) for found in self._found.values()}
         if len(ranges) == 1:
@@ -157,7 +157,7 @@ class HistoryWalk:
         return self._edge(version.end, kind, next_one)
 
     def _edge(self, position: Position, kind: int, made: int | None) -> Edge:
-        """The statement that ends there and made this version."""
+        """Return the statement that ends there and made this version."""
         file, end = position
         groups, last = self._read.groups(file), np.array([end - 1])
         seq = next((statement.seq for statement in self._log.statements
@@ -165,7 +165,7 @@ class HistoryWalk:
         return Edge(int(self._commits.of(groups, last)[0]), kind, seq, position_of(file, int(groups.starts(last)[0])))
 
     def _batches(self, found: Sequence[tuple[int, Versions]]) -> Iterator[pa.RecordBatch]:
-        """The versions of units over all versions of the table, in order."""
+        """Yield the versions of units over all versions of the table, in order."""
         parts = []
         for number, versions in [(number, self._of_chosen(number, versions)) for number, versions in found]:
             definition = self._log.versions[number].definition
@@ -185,7 +185,7 @@ class HistoryWalk:
             yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def _positions(self, positions: np.ndarray) -> tuple[pa.Array, pa.Array]:
-        """Files by name, and offsets; null for NOWHERE."""
+        """Return files by name, and offsets; null for NOWHERE."""
         files, offsets = files_and_offsets(positions)
         names = pa.array([self._log.files[number].name for number in sorted(self._log.files)])
         numbers = np.searchsorted(sorted(self._log.files), files).astype(np.int32)

@@ -115,7 +115,7 @@ class _Folder:
     names: frozenset[str]
 
     def uri(self, name: str) -> str:
-        """The location of a file of the dump. Raises UsageError if it does not exist, or is elsewhere."""
+        """Return the location of a file of the dump. Raises UsageError if it does not exist, or is elsewhere."""
         if name not in self.names:
             raise UsageError(f"a file of the dump cannot be read: {name} is missing", file=self.root)
         return below(self.root, name)
@@ -164,7 +164,7 @@ class _About:
         return self._all_texts(name, self._of(list, name, None if required else []))
 
     def names(self, name: str) -> dict[str, str]:
-        """An object whose values are text."""
+        """Return an object whose values are text."""
         found = self._of(dict, name, {})
         self._all_texts(name, found.values())
         return {str(key): value for key, value in found.items()}
@@ -201,7 +201,7 @@ def _of_parquet(folder: _Folder, schema: str) -> Dump:
 
 
 def _rows_beside(name: str) -> str | None:
-    """The name of the file of rows beside a file with a table's definition."""
+    """Return the name of the file of rows beside a file with a table's definition."""
     return _TAB_SQL.sub(r".txt\1", name) if _TAB_SQL.search(name) else None
 
 
@@ -291,7 +291,7 @@ def _of_shell(folder: _Folder) -> Dump:
 
 
 def _rows_of_shell(folder: _Folder, about: _About, name: str, schema: str, table: str) -> Iterator[RowsFile]:
-    """The files of a table's rows, grouped by partition."""
+    """Yield the files of a table's rows, grouped by partition."""
     if not about.flag("includesData", True):
         return
     options = about.inner("options")

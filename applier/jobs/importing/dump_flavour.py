@@ -29,7 +29,7 @@ _OF_THE_PROGRAM = {MYSQL: re.compile(rb"^-- MySQL dump (?![^\n]*MariaDB)", re.MU
 
 
 def flavour_of_version(version: str) -> str | None:
-    """The flavour of a server version, such as 8.0.36 or 5.5.5-10.11.6-MariaDB; None if it is not clear."""
+    """Return the flavour of a server version, such as 8.0.36 or 5.5.5-10.11.6-MariaDB; None if it is not clear."""
     if "mariadb" in version.lower():
         return MARIADB
     number = _NUMBER.match(version.encode("ascii", "replace"))
@@ -39,13 +39,13 @@ def flavour_of_version(version: str) -> str | None:
 
 
 def flavour_of_gtids(gtid_set: str) -> str | None:
-    """The flavour of a GTID set's notation; None for an empty set."""
+    """Return the flavour of a GTID set's notation; None for an empty set."""
     return None if not gtid_set else MYSQL if ":" in gtid_set else MARIADB
 
 
 def flavour_of_text(text: bytes, uri: str) -> str | None:
-    """The flavour that the text of a dump, or its beginning, tells; None if it tells none. Raises UsageError if it
-    contradicts itself."""
+    """Return the flavour that the text of a dump, or its beginning, tells; None if it tells none. Raises UsageError if
+    it contradicts itself."""
     versions = (flavour_of_version(match[1].decode("utf-8", "replace")) for match in _VERSION.finditer(text))
     if said := {flavour for flavour in versions if flavour is not None}:
         return _the_one(said, uri)

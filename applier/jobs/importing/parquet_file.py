@@ -37,7 +37,7 @@ class NotTheColumns(Exception):
 
 
 def parquet_values(values: pa.Array, column: Column) -> pa.Array:
-    """Values as `arrow_type(column.type)`. Raises NotTheColumns."""
+    """Return values as `arrow_type(column.type)`. Raises NotTheColumns."""
     wanted, base = arrow_type(column.type), column.type.base
     if values.null_count and not column.nullable:
         if base not in _DATES:
@@ -113,7 +113,7 @@ def _check_range(values: pa.Array, column_type: ColumnType) -> None:
 
 
 def _limits(column_type: ColumnType) -> tuple[Any, Any] | None:
-    """The smallest and the largest value of a column."""
+    """Return the smallest and the largest value of a column."""
     base = column_type.base
     if bits := column_type.entry.bits:
         return (0, 2 ** bits - 1) if column_type.unsigned else (-2 ** (bits - 1), 2 ** (bits - 1) - 1)

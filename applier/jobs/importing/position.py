@@ -37,7 +37,7 @@ class DumpPosition:
         check_log_name(self.file)
 
     def after(self, text: str) -> DumpPosition:
-        """The position completed by a part of a dump, which need not be a statement."""
+        """Return the position completed by a part of a dump, which need not be a statement."""
         found = self
         for change in _CHANGE.finditer(text):
             file, offset = _FILE.search(change[1]), _OFFSET.search(change[1])
@@ -50,12 +50,12 @@ class DumpPosition:
         return found
 
     def in_manifest(self, flavour: str) -> BinlogPosition:
-        """The position for a manifest; the time of the last event group is unknown."""
+        """Return the position for a manifest; the time of the last event group is unknown."""
         return BinlogPosition(self.file, self.offset, self.gtid_set, None, flavour, self.group_id)
 
 
 def of_metadata(text: str) -> DumpPosition:
-    """The position in mydumper's metadata file, in any of its versions' notations."""
+    """Return the position in mydumper's metadata file, in any of its versions' notations."""
     section = _MASTER.search(text)
     if section is None:
         return DumpPosition()

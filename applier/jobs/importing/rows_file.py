@@ -24,8 +24,8 @@ SUFFIXES = ("", ".zst", ".gz")
 
 
 def found_beside(folder: str, name: str) -> str:
-    """The file that a LOAD DATA in a file of `folder` names, which may have been compressed since. Raises UsageError if
-    it lies elsewhere."""
+    """Return the file that a LOAD DATA in a file of `folder` names, which may have been compressed since. Raises
+    UsageError if it lies elsewhere."""
     for suffix in SUFFIXES:
         found = below(folder, name + suffix)
         filesystem, path = resolve(found)

@@ -81,7 +81,7 @@ class SqlFile:
             raise UsageError("this is a binlog, not a dump", file=text.uri, hint="`applier replay` reads binlogs")
 
     def _statement_start(self) -> int | None:
-        """The offset of the next statement; None at the dump's end."""
+        """Return the offset of the next statement; None at the dump's end."""
         text = self.text
         while (start := scan_kernel.statement_start(text.address, text.at, text.end)) < 0:
             if not text.more():

@@ -37,7 +37,7 @@ class Cells:
 
 
 def cells_of(mode: int, texts: pa.Array) -> Cells:
-    """The cells of texts, null where these are."""
+    """Return the cells of texts, null where these are."""
     nulls = texts.is_null().cast(pa.uint8()).to_numpy(zero_copy_only=False)
     return Cells(*value_bytes(texts), nulls * np.uint8(kernel.NULL), mode)
 
@@ -55,11 +55,11 @@ class Steps:
         return self._add(kernel.TEXT, 0, text, 0, 0)
 
     def operation(self) -> Steps:
-        """The line's operation."""
+        """Return the line's operation."""
         return self._add(kernel.OPERATION, 0, "", 0, 0)
 
     def value(self, name: str, column: int, mode: int, *, last: bool = False) -> Steps:
-        """A member, of a column's value in the line's first row; a comma follows unless it is the last one."""
+        """Return a member, of a column's value in the line's first row; a comma follows unless it is the last one."""
         return self.text(f'"{name}":')._add(kernel.VALUE, 0, "", column, mode).text("" if last else ",")
 
     def member(self, name: str, column: int, mode: int) -> Steps:
@@ -67,7 +67,7 @@ class Steps:
         return self._add(kernel.MEMBER, kernel.OWN, f',"{name}":', column, mode)
 
     def image(self, which: int, members: Sequence[tuple[str, int, int]]) -> Steps:
-        """An object with columns of one of the line's rows: their names, numbers and modes."""
+        """Return an object with columns of one of the line's rows: their names, numbers and modes."""
         opened = len(self._steps)
         self._add(kernel.OPEN, which, "", 0, 0)
         for name, column, mode in members:
@@ -77,7 +77,7 @@ class Steps:
         return self
 
     def write(self, lines: np.ndarray, cells: Sequence[Cells]) -> tuple[np.ndarray, np.ndarray]:
-        """The text of lines (of LINE), and where they end in it."""
+        """Return the text of lines (of LINE), and where they end in it."""
         texts = np.frombuffer(b"".join(step[2] for step in self._steps) + b"\0", np.uint8)
         steps, at = np.zeros(len(self._steps), kernel.STEP), address_of(texts)
         for number, (kind, row, text, column, mode, jump) in enumerate(self._steps):
@@ -110,5 +110,5 @@ class Steps:
 
 
 def quoted(text: str) -> str:
-    """A text as a string of JSON."""
+    """Return a text as a string of JSON."""
     return orjson.dumps(text).decode()

@@ -33,8 +33,8 @@ class Stored:
 
 @dataclass(frozen=True)
 class Contents:
-    """All files below a lake, by their paths, and the manifests of its complete versions, the oldest first: all that
-    were published before the files were listed, and maybe later ones."""
+    """All files below a lake, by their paths, and the manifests of its complete versions, the oldest first. All
+    versions that were published before the files were listed are included; later ones may be."""
 
     uri: str
     filesystem: fs.FileSystem
@@ -44,7 +44,7 @@ class Contents:
     numbers: tuple[int, ...]
 
     def version(self, number: int) -> Snapshot:
-        """The manifest of a version. Raises SnapshotError where it cannot be read."""
+        """Return the manifest of a version. Raises SnapshotError where it cannot be read."""
         return manifest.load(lakes.version_uri(self.uri, number))
 
     def published(self, number: int) -> datetime | None:
@@ -53,7 +53,7 @@ class Contents:
         return None if found is None else found.written
 
     def of_tables(self) -> Iterator[str]:
-        """The paths of all files of tables, whether a version names them or not."""
+        """Return the paths of all files of tables, whether a version names them or not."""
         return (path for path in self.files if _TABLES.fullmatch(path))
 
 
@@ -74,17 +74,17 @@ def read_contents(uri: str) -> Contents:
 
 
 def folder_of_version(number: int) -> str:
-    """The folder of a version below its lake."""
+    """Return the folder of a version below its lake."""
     return f"{lakes.VERSIONS}/{lakes.version_name(number)}"
 
 
 def lists_of(snapshot: Snapshot) -> Iterator[FileColumns]:
-    """The files of a snapshot's tables. Raises SnapshotError for a damaged shard."""
+    """Return the files of a snapshot's tables. Raises SnapshotError for a damaged shard."""
     return (columns_of(files) for table in snapshot.tables for files in table.lists)
 
 
 def sizes_of(snapshot: Snapshot) -> dict[str, int]:
-    """The files that a snapshot names, and their sizes. Raises SnapshotError for a damaged shard."""
+    """Return the files that a snapshot names, and their sizes. Raises SnapshotError for a damaged shard."""
     sizes = {path: size for columns in lists_of(snapshot) for path, size in zip(columns.paths, columns.bytes,
                                                                                 strict=True)}
     sizes |= {shard.shard.path: shard.shard.bytes for table in snapshot.tables for shard in table.sharded}

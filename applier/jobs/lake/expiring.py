@@ -43,9 +43,9 @@ Keep = int | timedelta
 
 @dataclass(frozen=True)
 class Expired:
-    """What was, or would be, removed: the numbers of versions; their files that nothing else needs, and their bytes;
-    strays likewise. `kept` are the numbers of the versions that stay. `waits`: strays were left because another run is
-    active."""
+    """The result of an expiry, or of a dry run: the numbers of the removed versions, the files that only they needed,
+    with their bytes, and likewise strays. `kept` are the numbers of the versions that stay. `waits`: strays were left
+    because another run is active."""
 
     versions: tuple[int, ...]
     kept: tuple[int, ...]
@@ -107,7 +107,7 @@ def _beside(kept: list[int], going: list[int]) -> set[int]:
 
 
 def _kept(contents: Contents, keep: Keep) -> list[int]:
-    """The versions that stay, ascending."""
+    """Return the versions that stay, ascending."""
     filesystem, root, numbers = contents.filesystem, contents.root, contents.numbers
     kept = set(numbers[-1:])
     if isinstance(keep, int):

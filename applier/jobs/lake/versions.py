@@ -28,8 +28,8 @@ class LakeVersion:
 
 
 def versions(uri: str) -> tuple[LakeVersion, ...]:
-    """The versions of the lake at a path or uri, the oldest first. Raises SnapshotError where there is no lake, or a
-    version cannot be read."""
+    """Return the versions of the lake at a path or uri, the oldest first. Raises SnapshotError where there is no lake,
+    or a version cannot be read."""
     contents, known, found = read_contents(uri), set[str](), list[LakeVersion]()
     for number in contents.numbers:
         snapshot = contents.version(number)

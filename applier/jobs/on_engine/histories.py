@@ -22,7 +22,7 @@ def write(history: RowHistory, options: HistoryFilesOptions, progress: Progress)
 
 
 def _cores(options: HistoryFilesOptions, progress: Progress) -> int:
-    """Return how many tasks run at a time, as far as it is known."""
+    """Return the number of tasks that run at a time; an estimate if Spark has not started."""
     if choose(options).engine != "spark":
         return os.cpu_count() or 1
     from applier.engine.spark import session

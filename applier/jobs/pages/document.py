@@ -25,7 +25,8 @@ def document(kind: str, title: str, lead: str, sections: Iterable[str], made_by:
 
 
 def card(title: str, *parts: str, is_half: bool = False) -> str:
-    """A part of the page with a title; empty parts are left out. Half ones stand side by side where there is room."""
+    """Return a part of the page with a title; empty parts are left out. Half ones stand side by side where there is
+    room."""
     kind = ' class="half"' if is_half else ""
     return "\n".join([f"<section{kind}>", f"<h2>{escape(title)}</h2>", *(part for part in parts if part), "</section>"])
 
@@ -43,19 +44,19 @@ def _dot(colour: str) -> str:
 
 
 def facts_list(facts: Iterable[tuple[str, str]]) -> str:
-    """Names and values, one line each."""
+    """Return names and values, one line each."""
     return '<dl class="facts">' + "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts) + "</dl>"
 
 
 def warnings(lines: Iterable[str]) -> str:
-    """Lines that stand out."""
+    """Return lines that stand out."""
     shown = "\n".join(f"<p>{escape(line)}</p>" for line in lines)
     return f'<div class="warnings" role="note">{shown}</div>' if shown else ""
 
 
 def statement(text: str) -> str:
-    """SQL, as the log has it."""
+    """Return SQL, as the log has it."""
     return f'<code class="statement">{escape(text)}</code>' if text else ""
 
 

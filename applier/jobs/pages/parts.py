@@ -12,7 +12,7 @@ from applier.io.printable import printable
 
 
 def escape(text: str) -> str:
-    """Text for HTML, attributes included; unprintable characters are escaped as for a terminal."""
+    """Return text for HTML, attributes included; unprintable characters are escaped as for a terminal."""
     return html.escape(printable(text))
 
 
@@ -56,7 +56,8 @@ _LABEL = 40
 
 def bars(title: str, rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[Part],
          number: Callable[[float], str] = "{:,.0f}".format) -> str:
-    """A chart of `rows` (label, a value for each of `parts`). Bars are drawn to one scale; `number` writes values."""
+    """Return a chart of `rows` (label, a value for each of `parts`). Bars are drawn to one scale; `number` writes
+    values."""
     longest = max((sum(values) for _, values in rows), default=0)
     items = "\n".join(f'<li><span class="label" title="{escape(label)}">{escape(cut(label, _LABEL))}</span>'
                       f"{bar(label, values, parts, longest, number)}"
@@ -67,7 +68,7 @@ def bars(title: str, rows: Sequence[tuple[str, Sequence[float]]], parts: Sequenc
 
 def bar(label: str, values: Sequence[float], parts: Sequence[Part], longest: float,
         number: Callable[[float], str] = "{:,.0f}".format) -> str:
-    """One bar; one of `longest` in all takes the whole width."""
+    """Return a bar; a bar of `longest` in all takes the whole width."""
     said = described(label, parts, [number(value) if value else "0" for value in values])
     rects, left, scale = [], 0.0, 100 / longest if longest else 0.0
     for part, value in zip(parts, values, strict=True):

@@ -10,7 +10,7 @@ _WIDTHS = (60, 300, 600, 900, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 360
 
 
 def of_numbers(highest: float) -> list[float]:
-    """Up to five round numbers from 0 on, the last of them at least `highest`."""
+    """Return up to five round numbers from 0 on, the last of them at least `highest`."""
     if highest <= 0:
         return [0.0, 1.0]
     step = 1.0

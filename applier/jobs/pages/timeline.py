@@ -47,14 +47,14 @@ class Steps:
         return (self.columns - self.count) / 2
 
     def percent(self, time: float) -> float:
-        """Where a time is, in percent of the plot's width."""
+        """Return where a time is, in percent of the plot's width."""
         return 100 * (self.before + (time - self.first) / self.seconds) / self.columns
 
 
 def timeline(title: str, steps: Steps, values: Sequence[tuple[str, Sequence[int]]], parts: Sequence[Part],
              marks: Sequence[Mark] = (), events: Sequence[Mark] = ()) -> str:
-    """A chart of `values`, (label, a value for each of `parts`) for each of the steps. `marks` are numbered above it,
-    `events` are points on its axis."""
+    """Return a chart of `values`, (label, a value for each of `parts`) for each of the steps. `marks` are numbered
+    above it, `events` are points on its axis."""
     numbers = ticks.of_numbers(max((sum(counts) for _, counts in values), default=0))
     said = escape(f"{title}. {_peak(values, parts)}")
     hover = "".join(f'<rect class="hover" x="{steps.before + step:g}" width="1" height="100"><title>'
@@ -74,8 +74,8 @@ def timeline(title: str, steps: Steps, values: Sequence[tuple[str, Sequence[int]
 
 
 def small_timeline(title: str, steps: Steps, values: Sequence[tuple[str, Sequence[int]]], parts: Sequence[Part]) -> str:
-    """A chart without axes, of one of several that stand side by side with the same steps; each has its own scale, and
-    says how high it is."""
+    """Return a chart without axes, of one of several that stand side by side with the same steps; each has its own
+    scale, and says how high it is."""
     highest = max((sum(counts) for _, counts in values), default=0)
     total = sum(sum(counts) for _, counts in values)
     return "\n".join([
@@ -88,7 +88,7 @@ def small_timeline(title: str, steps: Steps, values: Sequence[tuple[str, Sequenc
 
 
 def _paths(steps: Steps, values: Sequence[Sequence[int]], parts: Sequence[Part], highest: float) -> str:
-    """A path for each part: a rectangle for each step, on those of the parts before."""
+    """Return a path for each part: a rectangle for each step, on those of the parts before."""
     scale, bottoms, paths = 100 / highest if highest else 0.0, [100.0] * len(values), []
     for number, part in enumerate(parts):
         drawn = []

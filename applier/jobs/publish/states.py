@@ -86,9 +86,9 @@ def position_in(said: Mapping[str, str]) -> BinlogPosition | None:
 
 def as_of(tables: Sequence[TableStates], others: Sequence[Publication], place: Place | None, where: str,
           dropped: Mapping[str, BinlogPosition] | None = None) -> PublishedAsOf:
-    """Return the tables of a catalog as of a position, by default the last one. Of publications, `others` are known
-    besides those that made commits, and later; `dropped`: tables that the catalog has forgotten. Raises SnapshotError
-    where no table was published, and as `last_of` does."""
+    """Return the tables of a catalog as of a position, by default the last one. `others` are publications that made no
+    commits and are later; `dropped` are tables that the catalog no longer has. Raises SnapshotError if no table was
+    published, and as `last_of` does."""
     if len(lines := {table.lineage for table in tables}) != 1:
         if not lines:
             raise SnapshotError("no table was published there", file=where, hint="run `applier publish` first")

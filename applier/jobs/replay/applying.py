@@ -65,8 +65,8 @@ def _located(error: ApplierError, outline: Outline) -> ApplierError:
 
 
 def _first_refused(refused: Refused, span: LogSpan, versions: list[PlannedVersion]) -> ApplierError:
-    """The error of the first change in the log that was refused, with its key and its transaction, or of a statement
-    before it."""
+    """Return the error of the first change in the log that was refused, with its key and its transaction, or of a
+    statement before it."""
     order = {outline.uri: number for number, outline in enumerate(span.outlines)}
     first = first_of(refused.errors, order)
     if isinstance(first, SchemaError):

@@ -19,7 +19,7 @@ from applier.snapshot.manifest import BinlogPosition, LeftOutEntry, Snapshot
 
 
 def leaving_out(options: ReplayOptions) -> LeavingOut | None:
-    """Which event groups the options leave out; None if they leave out none. Raises UsageError."""
+    """Return which event groups the options leave out; None if they leave out none. Raises UsageError."""
     if options.exclude_gtids is None and not options.server_ids and not options.ignore_server_ids:
         return None
     gtids = GtidSet() if options.exclude_gtids is None else GtidChoice(options.exclude_gtids).transactions
@@ -53,12 +53,12 @@ def together(before: Iterable[LeftOutEntry], later: Iterable[LeftOutEntry]) -> t
 
 
 def transactions(entry: LeftOutEntry) -> GtidSet:
-    """Those that were chosen by GTID, as GtidChoice has them."""
+    """Return those that were chosen by GTID, as GtidChoice has them."""
     return GtidChoice(entry.gtids).transactions if entry.gtids else GtidSet()
 
 
 def notes_on_base(base: Snapshot | None) -> list[str]:
-    """Notes for the user about a base that leaves something out."""
+    """Return notes for the user about a base that leaves something out."""
     return [] if base is None else [f"the base leaves out {entry}: they are not replayed now, either"
                                     for entry in base.left_out]
 
@@ -90,7 +90,7 @@ def _nothing(option: str, servers: tuple[int, ...], base: Snapshot | None) -> st
 
 
 def _check_gtids(wanted: GtidSet, found: GtidSet, base: Snapshot | None) -> Iterator[str]:
-    """Lines about transactions that are `wanted` to be left out; those `found` were."""
+    """Yield lines about transactions that are `wanted` to be left out; those `found` were."""
     missing, held = wanted.subtract(found), GtidSet()
     if base is not None:
         for entry in base.left_out:
@@ -113,8 +113,8 @@ def _check_gtids(wanted: GtidSet, found: GtidSet, base: Snapshot | None) -> Iter
 
 
 def _executed(wanted: GtidSet, position: BinlogPosition) -> GtidSet:
-    """Those of the transactions that are executed at a position; of MariaDB's other servers, those with lower numbers.
-    """
+    """Return those of the transactions that are executed at a position; of MariaDB's other servers, those with lower
+    numbers."""
     executed = GtidSet.parse(position.gtid_set)
     if not executed.domains:
         return wanted.subtract(wanted.subtract(executed))

@@ -118,7 +118,7 @@ class MergedTable:
         return replace(entry, files=tuple(files), positions=(*entry.positions, *self._write_sorted(dead)))
 
     def _compacted(self, entry: TableEntry) -> TableEntry:
-        """The entry with fewer row files and files of positions, where they are many."""
+        """Return the entry with fewer row files and files of positions, where they are many."""
         layer, base = entry.layer, self._staging.uri
         if layer is not None and (n := newest(entry.row_files)):
             rows = live_rows(base, replace(layer, row_files=entry.row_files[-n:]), table_schema(self._table))
@@ -171,14 +171,15 @@ class MergedTable:
         return files
 
     def _of_base(self, unit: UnitSpec) -> pa.Table:
-        """The rows of the base's row files that are in the range of a unit that was written again: they are dead."""
+        """Return the rows of the base's row files that are in the range of a unit that was written again: they are
+        dead."""
         layer: Layer | None = None if self._before is None else self._before.layer
         if layer is None or self._base is None:
             return POSITIONS.empty_table()
         return self._within(self._base.root, layer, *unit.bounds)
 
     def _within(self, root: str, layer: Layer, low: KeyValue | None, high: KeyValue | None) -> pa.Table:
-        """The live rows of row files that are in a range, as positions have them."""
+        """Return the live rows of row files that are in a range, as positions have them."""
         if not layer.row_files:
             return POSITIONS.empty_table()
         row_files = RowFiles(root, layer, table_schema(self._table))

@@ -23,8 +23,8 @@ _MOST_TOLD = 5
 
 
 def orphans(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Notes for the user about rows that refer to missing rows, by table (database, name): one for each foreign key
-    with such rows, RESTRICT or not. A NULL in a key is allowed; a table that the snapshot does not have cannot be
+    """Return notes for the user about rows that refer to missing rows, by table (database, name): one for each foreign
+    key with such rows, RESTRICT or not. A NULL in a key is allowed; a table that the snapshot does not have cannot be
     searched, which is a line, too."""
     entries = {(entry.database, entry.name): entry for entry in snapshot.tables}
     definitions = {name: entry.definition for name, entry in entries.items()}
@@ -45,7 +45,7 @@ def orphans(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, ...]]:
 
 def _orphans_of(snapshot: Snapshot, key: ForeignKey, columns: tuple[ColumnLink, ...],
                 child: tuple[TableEntry, TableDefinition], parent: tuple[TableEntry, TableDefinition]) -> str | None:
-    """The line about one foreign key; None if all its rows refer to something."""
+    """Return the line about one foreign key; None if all its rows refer to something."""
     own = _read(snapshot, *child, [link.child for link in columns])
     whole = pc.is_valid(own.column(0))
     for column in own.columns[1:]:
@@ -65,14 +65,14 @@ def _orphans_of(snapshot: Snapshot, key: ForeignKey, columns: tuple[ColumnLink, 
 
 
 def _read(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition, columns: Sequence[int]) -> pa.Table:
-    """Some columns of a table, in this order."""
+    """Return some columns of a table, in this order."""
     names = [definition.columns[column].name for column in columns]
     parts = [read_columns(snapshot.root, file, definition, list(dict.fromkeys(names))) for file in entry.files]
     return pa.concat_tables(parts).select(names)
 
 
 def _keys(rows: pa.Table, collations: list[str | None]) -> pa.Array:
-    """Each row as bytes that are equal if a server takes the keys to be equal."""
+    """Return each row as bytes that are equal if a server takes the keys to be equal."""
     columns = [column if collation is None else equality_column(column, collation)
                for column, collation in zip(rows.columns, collations, strict=True)]
     return encode_keys(columns, [True] * len(columns)).to_arrow()

@@ -79,7 +79,7 @@ class Outlining:
         self._group_id: int | None = None  # the last one before the start
 
     def stop_condition(self) -> StopCondition:
-        """Where people want the replay to stop."""
+        """Return where people want the replay to stop."""
         options = self._options
         gtids = parse_gtid_set(options.stop_gtid) if options.stop_gtid is not None else None
         return StopCondition(options.stop_position, gtids, options.stop_datetime)
@@ -96,8 +96,8 @@ class Outlining:
             n_bytes *= 2
 
     def _first(self, archive: Archive, base: Snapshot | None, n_bytes: int) -> Pass:
-        """The first pass, after a base that is found by its transactions if the archive does not have the position that
-        it names, or they do not end there."""
+        """Return the first pass, after a base that is found by its transactions if the archive does not have the
+        position that it names, or they do not end there."""
         if base is None or self._start_position is not None:
             return self._outline(archive, base, n_bytes)
         if not lacks_file_position(base.position):

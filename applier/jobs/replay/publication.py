@@ -151,9 +151,12 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
             rules = before.key_rules  # the rules of its files, which an older program may have written
         numbers = [result.next_number for result in of_units if result.next_number]
         definition = replace(version.definition, first_number=numbers[0]) if numbers else version.definition
+        is_ordered = _is_ordered(version, before, of_units)
         entry = TableEntry(shown.database, shown.name, definition, key.names if key else (),
                            key.form if key else None, tuple(files), rules, tuple(history),
-                           unordered=_is_unordered(version, before, of_units))
+                           unordered=not is_ordered and shown.partitioning is None,
+                           ordered=is_ordered and shown.partitioning is not None and key is None,
+                           misplaced=_is_misplaced(before, of_units))
         entries.append(entry)
         if staging.merges:
             merged.append((MergedTable(shown, before, base, staging),
@@ -167,14 +170,22 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
     return sorted(entries, key=lambda entry: (entry.database, entry.name))
 
 
-def _is_unordered(version: TableVersion, before: TableEntry | None, results: Sequence[UnitResult]) -> bool:
-    """Return whether a table's rows are in another order than the server's, which has those of former partitions one
-    after the other."""
-    if table_key(version.definition) is not None or version.definition.partitioning is not None:
-        return False
+def _is_ordered(version: TableVersion, before: TableEntry | None, results: Sequence[UnitResult]) -> bool:
+    """Return whether the rows of a table, or of each of its partitions, are in the server's order, which has those of
+    former partitions one after the other."""
+    if table_key(version.definition) is not None:
+        return True
     if any(result.files is not None for result in results):
-        return not all(result.in_order for result in results)
-    return version.unordered or (before is not None and before.unordered)
+        return all(result.in_order for result in results)
+    return not version.unordered and (before is None or not before.rows or before.in_order)
+
+
+def _is_misplaced(before: TableEntry | None, results: Sequence[UnitResult]) -> bool:
+    """Return whether rows of a table lie in partitions to which they do not belong; those of a base, where no unit has
+    looked at them."""
+    if any(result.files is not None for result in results):
+        return any(result.misplaced for result in results)
+    return before is not None and before.misplaced
 
 
 def _files_of(result: UnitResult, carried: Iterable[FileEntry], version: int) -> Iterable[FileEntry]:

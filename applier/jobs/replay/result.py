@@ -132,14 +132,14 @@ class ReplayResult(Timed, Executed, DiffTotals):
         return sum(table.by_foreign_keys for table in self.tables)
 
     def report(self) -> dict[str, Any]:
-        """The content of `_report.json`."""
+        """Return the content of `_report.json`."""
         known = {"format_version": FORMAT_VERSION, **asdict(self)}
         del known["snapshot"]
         return known
 
     @classmethod
     def from_report(cls, snapshot: str, report: dict[str, Any]) -> ReplayResult:
-        """The result of the run that made a snapshot. Raises Mismatch if it is not a report."""
+        """Return the result of the run that made a snapshot. Raises Mismatch if it is not a report."""
         version = report.get("format_version") if isinstance(report, dict) else None
         if type(version) is not int or version != FORMAT_VERSION:
             raise Mismatch(f"is not a report of format version {FORMAT_VERSION}")

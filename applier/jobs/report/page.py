@@ -24,7 +24,7 @@ _STOPS = {"stop_position": "--stop-position", "stop_gtid": "--stop-gtid", "stop_
 
 
 def html_page(report: Report) -> str:
-    """The whole page."""
+    """Return the whole page."""
     result = report.result
     lead = f"All tables at {result.position}, {_when(result.timestamp)}"
     return document("Report of a replay", result.snapshot, lead, [
@@ -86,7 +86,7 @@ def _stages(report: Report) -> str:
 
 
 def _changed(report: Report) -> list[TableResult]:
-    """Tables in which something happened, those with most changes first."""
+    """Return the tables in which something happened, those with most changes first."""
     return sorted((table for table in report.result.tables
                    if table.changes or table.conflicts or table.by_foreign_keys),
                   key=lambda table: (-table.changes, table.full_name))

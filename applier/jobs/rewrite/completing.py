@@ -123,7 +123,7 @@ class Completion:
 
 
 def _may_have_diffs(table: UsedTable) -> bool:
-    """True if some after-image may have a JSON diff."""
+    """Return whether some after-image may have a JSON diff."""
     documents = [number for number, kind in enumerate(table.table_map.types) if kind == WireType.JSON]
     return bool(documents) and (table.use.has_diffs or any(table.use.after_columns >> number & 1
                                                            for number in documents))

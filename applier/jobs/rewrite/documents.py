@@ -39,8 +39,8 @@ def _document(address: int, length: int) -> bytes:
 
 
 def _diffs(old: bytes, new: bytes) -> bytes:
-    """The diffs as a value in an image; nothing where they would be no less than the new document, or do not lead to
-    it, types included."""
+    """Return the diffs as a value in an image; nothing where they would be no less than the new document, or do not
+    lead to it, types included."""
     try:
         wanted = decode(new)
         found = diff(decode(old), wanted)

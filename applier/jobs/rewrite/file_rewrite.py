@@ -155,7 +155,7 @@ class _Walk:
         return self._get("n_dropped")
 
     def parts(self) -> Iterator[Packed]:
-        """The events, some groups at a time."""
+        """Yield the events, some groups at a time."""
         state = self._state
         for end in [*(at for at in self._file.redefined_at if at < self._end), self._end]:
             state["end"] = end
@@ -235,7 +235,7 @@ class _Walk:
         self._ids.set(table_id, *self._known[body])
 
     def _number(self, body: bytes) -> int:
-        """The number of a new table."""
+        """Return the number of a new table."""
         number, position = len(self._known), self._get("position")
         if number == len(self._tables):
             self._tables = np.concatenate([self._tables, np.zeros_like(self._tables)])
@@ -298,7 +298,7 @@ class _Walk:
             self._filter.statements.emptied.add(prepared.xid)
 
     def _event_body(self) -> bytes:
-        """The body of the event where the kernel stopped."""
+        """Return the body of the event where the kernel stopped."""
         return self._body_at(self._get("event"))
 
     def _body_at(self, address: int) -> bytes:

@@ -23,7 +23,7 @@ class GtidList:
         self._last: dict[tuple[int, int], int] | None = None
 
     def body_for(self, body: bytes) -> bytes:
-        """The body of a file's GTID_LIST instead of the one that it had. That of the first file stays."""
+        """Return the body of a file's GTID_LIST instead of the one that it had. That of the first file stays."""
         [head] = struct.unpack_from("<I", body)
         if self._last is None:
             known = [_ENTRY.unpack_from(body, 4 + _ENTRY.size * number) for number in range(head & _COUNT)]

@@ -137,7 +137,8 @@ class _Writing:
         return done
 
     def _index_lines(self, files: Iterable[ArchiveFile]) -> Iterator[str]:
-        """The lines of an index; with the last group id up to the end of each file where there are ids (GRP-3)."""
+        """Yield the lines of an index; with the last group id up to the end of each file where there are ids
+        (GRP-3)."""
         last: int | None = None
         for file in files:
             number = self._numbers.get(file.name)
@@ -181,7 +182,7 @@ class _Writing:
 
 
 def _ranges_of_servers(archive: Archive, executor: ThisProcess, options: RewriteOptions) -> dict[str, np.ndarray]:
-    """Which groups of the files go as a whole, by the names of files: offsets (int64[n, 2])."""
+    """Return which groups of the files go as a whole, by the names of files: offsets (int64[n, 2])."""
     rule = leaving_out(options.replaying(""))
     if rule is None:
         return {}

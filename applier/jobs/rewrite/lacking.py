@@ -71,8 +71,8 @@ class Cells:
 
 @functools.cache
 def _with_several_codes(charset: str | None) -> str:
-    """A pattern for the characters of a single-byte set that more than one code stands for; nothing if there are none.
-    """
+    """Return a pattern for the characters of a single-byte set that more than one code stands for; nothing if there are
+    none."""
     if charset not in SINGLE_BYTE:
         return ""
     codes = Counter(to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist())

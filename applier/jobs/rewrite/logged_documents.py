@@ -107,7 +107,7 @@ class LoggedDocuments:
         return 0 < number < len(known) and column in known[number].present and column not in known[number].diffs
 
     def _found(self, column: int, pointers: Sequence[int]) -> list[Value]:
-        """Where a column is in images."""
+        """Return where a column is in images."""
         n_columns, known = len(self._columns), self._reading.layouts.known
         present = np.zeros((len(known), n_columns), np.bool_)
         for number, layout in enumerate(known):
@@ -120,7 +120,7 @@ class LoggedDocuments:
 
 
 def _bytes(value: Value) -> bytes:
-    """A value with its prefix; nothing for NULL."""
+    """Return a value with its prefix; nothing for NULL."""
     address, length = value
     return ctypes.string_at(address, length) if length > 0 else b""
 

@@ -74,7 +74,7 @@ def _rows(event: memoryview, header_length: int, rows_at: int) -> bytes | None:
 
 
 def _event(kind: int, header: memoryview, body: bytes, flags: int | None = None) -> bytes:
-    """An event with the time and the server of another one."""
+    """Return an event with the time and the server of another one."""
     made = bytearray(header)
     made[4] = kind
     if flags is not None:

@@ -61,8 +61,8 @@ def compare_changes(options: RewriteOptions, after: tuple[str, ...], progress: P
 
 
 def _first_difference(table: TableName, first: ChangeLog, second: ChangeLog) -> str | None:
-    """Where the first change is that is not the same: its GTID, or its position in the first archive; None if all are.
-    Raises _Unreadable."""
+    """Return where the first change is that is not the same: its GTID, or its position in the first archive; None if
+    all are. Raises _Unreadable."""
     before = _Reader(_of_first(first, table))
     before.available()
     after = _Reader(second.feed(table).batches())
@@ -76,7 +76,7 @@ def _first_difference(table: TableName, first: ChangeLog, second: ChangeLog) -> 
 
 
 def _of_first(log: ChangeLog, table: TableName) -> Iterator[pa.RecordBatch]:
-    """The changes of the archive that is replayed without an error already. Raises _Unreadable."""
+    """Yield the changes of the archive that is replayed without an error already. Raises _Unreadable."""
     try:
         yield from log.feed(table).batches()
     except ApplierError as error:
@@ -100,14 +100,14 @@ class _Reader:
         return int(self._left.num_rows)
 
     def take(self, n: int) -> pa.RecordBatch:
-        """The next rows, of those that are available."""
+        """Return the next rows, of those that are available."""
         assert self._left is not None
         taken, self._left = self._left.slice(0, n), self._left.slice(n)
         return taken
 
 
 def _decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A batch without dictionaries, which may differ where values do not."""
+    """Return a batch without dictionaries, which may differ where values do not."""
     columns = [column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
                for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, batch.schema.names)
@@ -165,7 +165,7 @@ class Replays:
 
 
 def _executes_as(before: str, after: str, options: RewriteOptions) -> bool:
-    """True if both execute the same. MariaDB has no GTIDs of groups that a filter empties."""
+    """Return whether both execute the same. MariaDB has no GTIDs of groups that a filter empties."""
     first, second = GtidSet.parse(before), GtidSet.parse(after)
     return before == after or bool(options.filters and first.domains and not second.subtract(first))
 
@@ -177,5 +177,5 @@ def _changes(result: ReplayResult) -> dict[str, tuple[int, ...]]:
 
 
 def _prepared(result: ReplayResult) -> list[str]:
-    """The XA transactions that are prepared at the end."""
+    """Return the XA transactions that are prepared at the end."""
     return sorted(entry.xid for entry in manifest.load(result.snapshot).prepared)

@@ -84,11 +84,11 @@ class StatementFilter:
         self.emptied = set[str]()
 
     def renamed(self, database: str) -> str:
-        """The database's name in the output."""
+        """Return the database's name in the output."""
         return self._rewrites.get(folded(database) if self._folds_names else database, database)
 
     def keeps(self, database: str, table: str) -> bool:
-        """True if a table's rows are in the output; the names are those of the archive."""
+        """Return whether a table's rows are in the output; the names are those of the archive."""
         return self._filter.keeps(self.renamed(database), folded(table) if self._folds_names else table)
 
     def of(self, body: bytes) -> tuple[Action, bytes | None]:
@@ -192,11 +192,11 @@ class StatementFilter:
         return self._filter.keeps(*table)
 
     def _if_all(self, names: Sequence[tuple[str, str | None]]) -> tuple[Action, str | None]:
-        """A statement stays if the output has everything that it names, as a replica applies it."""
+        """Return KEEP if the output has everything that a statement names, else DROP, as a replica would."""
         return (Action.KEEP if all(self._filter.keeps(*name) for name in names) else Action.DROP), None
 
     def _renamed_in(self, sql: str, tokens: set[Token]) -> str:
-        """A statement with the new names of databases in it."""
+        """Return a statement with the new names of databases in it."""
         if not self._rewrites:
             return sql
         parts, at = [], 0
@@ -213,7 +213,7 @@ class StatementFilter:
             self.keeps_names[what] = self.keeps_names.get(what, 0) + 1
 
     def _with_names(self, body: bytes, sql: bytes, query: Query) -> bytes:
-        """A QUERY's body with another text, and new names for its default database and for those that it says it
+        """Return a QUERY's body with another text, and new names for its default database and for those that it says it
         changes."""
         _, error, context_length = _POST_HEADER.unpack_from(body, THREAD_BYTES)
         at = THREAD_BYTES + _POST_HEADER.size
@@ -235,7 +235,7 @@ class StatementFilter:
         return self.renamed(database.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     def _default(self, database: bytes) -> bytes:
-        """The default database of a statement that stays: none instead of one that the output does not have."""
+        """Return the default database of a statement that stays: none instead of one that the output does not have."""
         name = self.renamed(database.decode("utf-8", "surrogateescape"))
         return name.encode("utf-8", "surrogateescape") if name and self._filter.keeps(name, None) else b""
 
@@ -257,7 +257,7 @@ def _is_xa_decision(sql: bytes) -> bool:
 
 
 def is_xa(body: bytes) -> bool:
-    """True if a QUERY decides an XA transaction: the answer depends on the groups before."""
+    """Return whether a QUERY decides an XA transaction: the answer depends on the groups before."""
     return _is_xa_decision(body[sql_offset(body):sql_offset(body) + 11])
 
 

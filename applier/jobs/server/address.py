@@ -83,7 +83,7 @@ class ServerAddress:
 
 
 def _split(url: str) -> tuple[SplitResult, str | None]:
-    """An address's parts, and the socket that it names."""
+    """Return an address's parts, and the socket that it names."""
     not_understood = UsageError("the server address is not valid",
                                 hint="give mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH")
     try:
@@ -106,7 +106,7 @@ def _split(url: str) -> tuple[SplitResult, str | None]:
 
 
 def _target(parts: SplitResult, socket: str | None, file: OptionFile) -> tuple[str, int, str | None]:
-    """The host, port and Unix socket to connect to."""
+    """Return the host, port and Unix socket to connect to."""
     protocol = file.texts.get("protocol", "").lower()
     if protocol and protocol not in _PROTOCOLS:
         raise file.refused("protocol in the option file is neither TCP nor SOCKET")
@@ -129,7 +129,7 @@ def _default_socket() -> str:
 
 
 def _password(file: OptionFile) -> bytes:
-    """The bytes of the password. The option file's wins, as for the servers' clients."""
+    """Return the bytes of the password. The option file's wins, as for the servers' clients."""
     given = file.texts.get("password")
     return os.fsencode(os.environ.get(PASSWORD, "")) if given is None else given.encode()
 

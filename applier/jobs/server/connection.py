@@ -96,7 +96,7 @@ def refusal(address: ServerAddress, what: str, error: BaseException, hints: Mapp
 
 
 def _socket(address: ServerAddress, seconds: float) -> socket.socket:
-    """A connection to the address; one by TCP notices when the other machine is gone. Raise OSError."""
+    """Return a connection to the address; one by TCP notices when the other machine is gone. Raise OSError."""
     if address.socket is not None:
         made = socket.socket(socket.AF_UNIX)
         made.settimeout(seconds)

@@ -60,7 +60,7 @@ class Encryption:
 
 
 def _mode(file: OptionFile) -> str:
-    """The strongest mode that a word asks for."""
+    """Return the strongest mode that a word asks for."""
     given = file.texts.get("ssl-mode")
     if given is not None and given.lower() not in MODES:
         raise file.refused(f"ssl-mode is {given[:32]!r}", f"give one of {', '.join(MODES).upper()}")

@@ -85,7 +85,7 @@ class OptionFile:
         return found
 
     def refused(self, what: str, hint: str | None = None) -> UsageError:
-        """The error for a file that cannot be followed."""
+        """Return the error for a file that cannot be followed."""
         return UsageError(what, file=self.path, hint=hint)
 
     def _take(self, line: str) -> None:

@@ -107,9 +107,9 @@ class _Changed:
 
 @dataclass
 class _Log:
-    """What a log says of definitions: the `uses` of each wanted table, the statements that changed the definition of a
-    table (by its name in lower case; None: of all in the database, or, without one, of all), and the `databases` that
-    statements are about."""
+    """The parts of a log that concern definitions: the `uses` of each wanted table, the statements that changed the
+    definition of a table (by its name in lower case; None: of all in the database, or, without a database, of all), and
+    the `databases` that statements concern."""
 
     uses: dict[TableName, list[_Use]] = field(default_factory=lambda: defaultdict(list))
     changed: dict[tuple[str | None, str | None], list[_Changed]] = field(default_factory=lambda: defaultdict(list))
@@ -117,7 +117,7 @@ class _Log:
 
     @classmethod
     def of(cls, span: LogSpan, filter: TableFilter) -> _Log:
-        """Read what a part of the log says."""
+        """Read a part of the log."""
         log = cls()
         for number, outline in enumerate(span.outlines):
             for use in outline.tables:
@@ -138,7 +138,7 @@ class _Log:
         return sorted((one for key in keys for one in self.changed.get(key, ())), key=lambda one: one.position)
 
     def makes(self, name: TableName) -> bool:
-        """True if the log makes the table before it changes rows of it."""
+        """Return whether the log makes the table before it changes rows of it."""
         made = next((one.position for one in self._of(name) if one.makes), None)
         return made is not None and all(use.position > made for use in self.uses.get(name, ()))
 
@@ -152,7 +152,7 @@ class _Log:
 
 
 def _key(name: TableName) -> tuple[str | None, str | None]:
-    """A table's name where case does not matter."""
+    """Return a table's name where case does not matter."""
     return folded(name[0]), folded(name[1])
 
 
@@ -164,7 +164,7 @@ def _parsed(statement: Statement, flavour: str) -> list[SchemaChange]:
 
 
 def _changed(change: SchemaChange) -> Iterator[tuple[tuple[str | None, str | None], bool]]:
-    """The tables whose definition a statement changes, and whether it makes the table. CREATE TABLE IF NOT EXISTS
+    """Yield the tables whose definition a statement changes, and whether it makes the table. CREATE TABLE IF NOT EXISTS
     changes none: of a table that was not there, the definition of now is the one that it made."""
     match change:
         case CreateTable(definition=made) if not change.if_not_exists:

@@ -45,7 +45,7 @@ def log_of_server(options: ChangesOptions, address: ServerAddress, filter: Table
 
 
 def _up_to(position: ServerPosition, options: ChangesOptions, filter: TableFilter, progress: Progress) -> ChangeLog:
-    """The log up to the position, which the archive may not have reached yet."""
+    """Return the log up to the position, which the archive may not have reached yet."""
     if position.gtid_set:
         options = replace(options, stop_gtid=position.gtid_set)
     else:

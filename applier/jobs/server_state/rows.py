@@ -53,7 +53,8 @@ class RowsOfServer:
         return rows, filled
 
     def _values(self, definition: TableDefinition, rows: pa.Table) -> list[Sequence[bytes | None] | None]:
-        """The server's values of rows with the keys of these, as canonical bytes; None for a row that is not there."""
+        """Return the server's values of rows with the keys of these, as canonical bytes; None for a row that is not
+        there."""
         key = table_key(definition)
         assert key is not None  # else no rows are known by their first images
         columns = [definition.column(name) for name in key.names]

@@ -73,8 +73,8 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
 
 
 def binlogs(paths: list[str]) -> list[str]:
-    """The files that are shown: those named, and for directories, globs and index files all that these stand for.
-    Raises ArchiveError where there is none."""
+    """Return the files that are shown: those named, and for directories, globs and index files all that these stand
+    for. Raises ArchiveError where there is none."""
     found: list[str] = []
     for path in paths:
         if os.path.isfile(path) and not path.endswith(".index"):

@@ -60,7 +60,7 @@ class TableChoice:
         return Role.CHOSEN if self._tables.wanted(table.database, table.table) else Role.OTHER
 
     def _verdict(self) -> Role:
-        """The role of an event that the kernel cannot classify. Raises ArchiveError if it is malformed."""
+        """Return the role of an event that the kernel cannot classify. Raises ArchiveError if it is malformed."""
         event = self._walk.event()
         if event.type == EventType.START_ENCRYPTION and not self._mapped.is_decrypted:
             raise encrypted(self._mapped.uri, event.position)

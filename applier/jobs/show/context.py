@@ -28,7 +28,7 @@ _SUPPRESS_USE = 0x8
 
 
 def quoted(name: str) -> str:
-    """A name as SQL writes it."""
+    """Return a name as SQL writes it."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -42,8 +42,8 @@ class Context:
     _flags: int | None = None
 
     def use(self, database: str, flags: int, sql: bytes = b"") -> Iterator[str]:
-        """The USE for a statement's default database, if it changed and the statement needs one. After one that needs
-        none, but for those that frame transactions, none is known."""
+        """Yield the USE for a statement's default database, if it changed and the statement needs one. After one that
+        needs none, but for those that frame transactions, none is known."""
         if flags & _SUPPRESS_USE:
             self.database = self.database if _FRAME.match(sql) else ""
         elif database != self.database:
@@ -134,6 +134,6 @@ def _lines(statements: Iterator[str]) -> str:
 
 
 def _collations(pairs: Sequence[tuple[int, int]]) -> str:
-    """The collations that character sets have, as the variable character_set_collations has them."""
+    """Return the collations that character sets have, as the variable character_set_collations has them."""
     known = [(by_id(charset)[0], by_id(collation)[1]) for charset, collation in pairs]
     return ",".join(f"{charset}={collation}" for charset, collation in known)

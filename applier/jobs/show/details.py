@@ -34,7 +34,7 @@ _IN_USE = "# Warning: this binlog is either in use or was not closed properly."
 
 
 def details(event: FileEvent, context: Context, style: Style) -> Details:
-    """An event's text after events that left `context`. Raises ArchiveError (1610) if its body is malformed."""
+    """Return an event's text after events that left `context`. Raises ArchiveError (1610) if its body is malformed."""
     content, say = event.content, _DETAILS.get(event.type)
     if isinstance(content, Load):
         return _load(event, content, context)
@@ -44,7 +44,7 @@ def details(event: FileEvent, context: Context, style: Style) -> Details:
 
 
 def binlog_statement(data: bytes) -> list[str]:
-    """The lines of the statement that runs an event."""
+    """Return the lines of the statement that runs an event."""
     return ["BINLOG '", *base64.encodebytes(data).decode().splitlines(), f"'{TERMINATOR}"]
 
 
@@ -185,7 +185,7 @@ def _xa_prepare(event: FileEvent, xa: XaPrepare) -> Details:
 
 
 def _said(layout: str) -> Callable[[FileEvent, Any], Details]:
-    """Fields of the content in one line."""
+    """Return the fields of the content in one line."""
     return lambda event, content: (layout.format(content), [])
 
 

@@ -37,7 +37,7 @@ class EventWalk:
                  checksum_bytes=self.format.checksum_length, inflates_all=inflates_all, thread=-1, context=(0, -1))
 
     def get(self, field: str) -> int:
-        """A field of the state."""
+        """Return a field of the state."""
         return int(self._state[field])
 
     def set(self, **fields: int | tuple[int, int]) -> None:
@@ -87,7 +87,7 @@ class EventWalk:
         self._ids.set(table_id, *self._known[body])
 
     def event(self) -> FileEvent:
-        """The current event."""
+        """Return the current event."""
         event = next(file_events(self.mapped, self.position, self.position + 1))
         if not self.get("inner"):
             return event
@@ -100,7 +100,7 @@ class EventWalk:
         return self.get("inner_number") + 1 if self.get("inner") else None
 
     def corrupt(self, what: str, table: str | None = None) -> ArchiveError:
-        """The error for a malformed event."""
+        """Return the error for a malformed event."""
         return ArchiveError(what, position=self.position, table=table, errno=CORRUPT_EVENT, hint=DAMAGED)
 
     def _inflate(self) -> None:

@@ -32,8 +32,8 @@ _LENGTHS_ONLY = ("data",)
 
 
 def event_line(event: FileEvent, number: int | None, note: str | None) -> str:
-    """The line, without its line feed, of an event that has no row changes, or none that can be shown. `number`: its
-    own within a compressed one. Raises ArchiveError (1610) where the event's body is malformed."""
+    """Return the line, without its line feed, of an event that has no row changes, or none that can be shown. `number`:
+    its own within a compressed one. Raises ArchiveError (1610) where the event's body is malformed."""
     thing: dict[str, object] = {"pos": event.position, "end": event.end_position, "type": event.name}
     if number is not None:
         thing["within"] = number
@@ -50,22 +50,22 @@ def event_line(event: FileEvent, number: int | None, note: str | None) -> str:
 
 
 def statement_fields(query: Query) -> tuple[str, str]:
-    """A statement's fields as in its line: those between its execution time and its SQL, and those behind that, up to
-    the end of the line."""
+    """Return a statement's fields as in its line: those between its execution time and its SQL, and those behind that,
+    up to the end of the line."""
     own = _fields(query)
     before = _members({name: own[name] for name in ("error_code", "database")})
     return f',{before},"sql":', f",{_members({'context': own['context']})}}}}}\n"
 
 
 def table_fields(table: TableMap) -> str:
-    """The fields of a table map as in its line, behind its id and up to the end of the line."""
+    """Return the fields of a table map as in its line, behind its id and up to the end of the line."""
     known = _fields(MappedTable(0, table))
     del known["table_id"]
     return f",{_members(known)}}}}}\n"
 
 
 def _members(thing: dict[str, object]) -> str:
-    """The members of an object, with surrogates for bytes that are not UTF-8."""
+    """Return the members of an object, with surrogates for bytes that are not UTF-8."""
     return json.dumps(thing, ensure_ascii=False, separators=(",", ":"))[1:-1]
 
 

@@ -39,7 +39,7 @@ class LaterText:
         self._heads.add(text)
 
     def taken(self) -> Iterator[bytes]:
-        """All of it, in parts; nothing waits after that."""
+        """Yield all of it, in parts; nothing waits after that."""
         yield from self._heads.taken()
         end = b""
         for part in self._code.taken():
@@ -90,7 +90,7 @@ class _Text:
         return length > 0
 
     def taken(self) -> Iterator[bytes]:
-        """The text, which is not kept."""
+        """Yield the text, which is not kept."""
         self.keep()
         if self._parts is not None:
             self._parts.seek(0)

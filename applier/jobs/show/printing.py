@@ -314,7 +314,7 @@ class EventPrinter:
 
 
 def _as_json(lines: bytes) -> bytes:
-    """These lines; lines that are not UTF-8 get escapes for all bytes that are not ASCII."""
+    """Return these lines; lines that are not UTF-8 get escapes for all bytes that are not ASCII."""
     try:
         lines.decode()
     except UnicodeDecodeError:

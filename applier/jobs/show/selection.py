@@ -35,7 +35,7 @@ class Bound:
     time: float | None = None
 
     def option(self, end: str) -> str:
-        """The option that gives it; `end` is "start" or "stop"."""
+        """Return the option that gives it; `end` is "start" or "stop"."""
         return f"--{end}-position" if self.time is None else f"--{end}-datetime"
 
 
@@ -52,8 +52,8 @@ def parse_position(text: str, file: str | None) -> Bound:
 
 
 def one_bound(name: str, place: str | None, position: str | None, time: str | None, file: str) -> Bound:
-    """The bound that one of these options gives: --start or --stop, by `name`, and those of mysqlbinlog, whose position
-    is in this file. Raises UsageError for several."""
+    """Return the bound that one of these options gives: --start or --stop, by `name`, and those of mysqlbinlog, whose
+    position is in this file. Raises UsageError for several."""
     given = [option for option, text in ((f"--{name}", place), (f"--{name}-position", position),
                                          (f"--{name}-datetime", time)) if text]
     if len(given) > 1:
@@ -80,8 +80,8 @@ class Selection:
     passed_over: int = 0
 
     def ranges(self, mapped: MappedFile, name: str, files: list[str]) -> Iterator[ReadRange]:
-        """The ranges of one of the files, whose base names are `files`. Raises ArchiveError where the file cannot be
-        told into groups."""
+        """Yield the ranges of one of the files, whose base names are `files`. Raises ArchiveError where the file cannot
+        be told into groups."""
         first, last = self._offset(self.start, name, files, 4), self._offset(self.stop, name, files, mapped.size)
         last = min(last, mapped.size)
         if first >= last:
@@ -117,7 +117,7 @@ class Selection:
         return int((groups.of_threads(self.threads) & inside).sum()), int((groups.are_without_thread & inside).sum())
 
     def notes_on_nothing(self) -> list[str]:
-        """Lines that say why there is no range in any file."""
+        """Return lines that say why there is no range in any file."""
         given = [option for option, value in ((self.start.option("start"), self.start),
                                               (self.stop.option("stop"), self.stop), ("--gtids", self.gtids),
                                               ("--exclude-gtids", self.left_out.gtids),
@@ -140,7 +140,7 @@ class Selection:
         return chosen
 
     def _offset(self, bound: Bound, name: str, files: list[str], default: int) -> int:
-        """The offset of a bound in a file: the file's start or end if the bound is in another file."""
+        """Return the offset of a bound in a file: the file's start or end if the bound is in another file."""
         if bound.offset is None:
             return default
         if bound.file is None or bound.file == name:
@@ -161,7 +161,7 @@ def event_after(mapped: MappedFile, count: int) -> tuple[int, int]:
 
 
 def _joined(starts: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
-    """Groups that follow one another directly, as one range."""
+    """Yield ranges of groups that follow one another directly."""
     begun: int | None = None
     for number, (start, end) in enumerate(zip(starts, ends)):
         begun = start if begun is None else begun

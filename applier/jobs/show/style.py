@@ -41,7 +41,7 @@ class Style:
         return self.base64 == "never" and not self.short
 
     def prologue(self, flavour: str) -> Iterator[str]:
-        """The lines before the first file."""
+        """Yield the lines before the first file."""
         if flavour == "mysql":
             yield "# The proper term is pseudo_replica_mode, but we use this compatibility alias"
             yield "# to make the statement usable on server versions 8.0.24 and older."
@@ -52,12 +52,12 @@ class Style:
         yield "DELIMITER /*!*/;"
 
     def between(self, flavour: str) -> Iterator[str]:
-        """The lines between files."""
+        """Yield the lines between files."""
         if flavour != "mysql":
             yield from ("DELIMITER ;", "DELIMITER /*!*/;")
 
     def epilogue(self, flavour: str) -> Iterator[str]:
-        """The lines behind the last file."""
+        """Yield the lines behind the last file."""
         yield "DELIMITER ;"
         yield "# End of log file"
         if flavour != "mysql":

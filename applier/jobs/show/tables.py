@@ -35,14 +35,14 @@ class NoticedTables(TableFilter):
         return super().wanted(database, table)
 
     def notes(self) -> list[str]:
-        """Lines about entries that name none of these tables: a typing error would otherwise go unnoticed."""
+        """Return lines about entries that name none of these tables: a typing error would otherwise go unnoticed."""
         return [f"--tables {entry}: none of the events read is about such a table" for entry in
                 self.without_match(self.noticed)]
 
 
 def statement_role(query: Query, tables: TableFilter, flavour: str) -> Role:
-    """The role of a statement: it concerns chosen tables (CHOSEN) or others (OTHER), or belongs to the FRAME of a
-    transaction, or ends it (FRAME_END)."""
+    """Return the role of a statement: it concerns chosen tables (CHOSEN) or others (OTHER), or belongs to the FRAME of
+    a transaction, or ends it (FRAME_END)."""
     if not _is(query, *_FRAME):
         return Role.CHOSEN if is_about(str(query.text), query.database, tables, flavour) else Role.OTHER
     is_end = _is(query, b"COMMIT", b"ROLLBACK") and not _is(query, b"ROLLBACK TO")
@@ -50,7 +50,7 @@ def statement_role(query: Query, tables: TableFilter, flavour: str) -> Role:
 
 
 def is_about(text: str, database: str, tables: TableFilter, flavour: str) -> bool:
-    """True if a statement, with this default database, names a chosen table; one that cannot be parsed might."""
+    """Return whether a statement, with this default database, names a chosen table; one that cannot be parsed might."""
     try:
         changes = parse_statement(text, default_database=database or None, flavour=flavour)
     except SchemaError:
@@ -64,7 +64,7 @@ def _is(query: Query, *words: bytes) -> bool:
 
 
 def _tables_of(change: SchemaChange) -> list[TableName] | None:
-    """The tables that a schema change concerns; None if it does not say."""
+    """Return the tables that a schema change concerns; None if it does not say."""
     match change:
         case CreateTable(definition=definition):
             return [(definition.database, definition.name)]

@@ -51,7 +51,7 @@ def _name(kind: int, metadata: int) -> str:
 
 
 def _logged(kind: int, metadata: int) -> int:
-    """The number that the log has: of types that are strings there, with their own type in its upper byte."""
+    """Return the number that the log has: of types that are strings there, with their own type in its upper byte."""
     if kind in _IN_STRING:
         return _IN_STRING[WireType(kind)] << 8 | metadata
     if kind == WireType.STRING:

@@ -143,8 +143,8 @@ def narrowed(asked: SourceOptions, filters: Iterable[Filter]) -> SourceOptions:
 
 
 def keys_of(columns: Sequence[Column], equal: Sequence[tuple[str, tuple[int | str, ...]]]) -> KeyValues | None:
-    """The keys over these columns that rows with such values have; None if that is not said, or would be too many, or
-    where Spark's values could mean something else in SQL."""
+    """Return the keys over these columns that rows with such values have; None if that is not said, or would be too
+    many, or where Spark's values could mean something else in SQL."""
     known = dict(equal)
     if not columns or not all(column.name in known and column.type.entry.family in _ALIKE for column in columns):
         return None

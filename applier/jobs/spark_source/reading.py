@@ -26,7 +26,7 @@ class Part(InputPartition):
     images: JsonImages | None
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows."""
+        """Yield the rows."""
         compiling.ensure("change files")
         for batch in self.source.batches():
             for rows in [batch] if self.images is None else self.images.rows(batch):
@@ -46,7 +46,7 @@ def parts(log: ChangeLog, options: SourceOptions) -> list[Part]:
 
 
 def _narrowed(log: ChangeLog, feed: ChangeFeed, table: TableName, options: SourceOptions) -> ChangeFeed:
-    """The feed without rows that no query of these options wants, as far as the table's key says which ones."""
+    """Return the feed without rows that no query of these options wants, as far as the table's key says which ones."""
     keys = keys_of(feed.chosen_by, options.equal) if options.table is not None else None
     try:
         return feed if keys is None else log.feed(table, options.columns, keys)

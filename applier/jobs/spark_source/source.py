@@ -33,7 +33,7 @@ class BinlogSource(DataSource):
         return "binlog"
 
     def schema(self) -> StructType:
-        """The columns of `applier.changes`; of several tables `_table` and the images, as JSON."""
+        """Return the columns of `applier.changes`; of several tables `_table` and the images, as JSON."""
         asked = options.parse(self.options)
         return from_arrow_schema(schema_of(None if asked.table is None else ChangeLog(asked.changes), asked))
 
@@ -67,6 +67,6 @@ class BinlogReader(DataSourceReader):
         return parts(ChangeLog(self._asked.changes), self._asked)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a part."""
+        """Return the rows of a part."""
         assert isinstance(partition, Part)
         return partition.batches()

@@ -54,7 +54,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._left: tuple[Offset, Snapshot] | None = None
 
     def initialOffset(self) -> Offset:
-        """Where the first batch begins."""
+        """Return where the first batch begins."""
         start, base = self._asked.changes.start_position, self._asked.changes.base
         if start is not None:
             return {"file": start[0], "pos": start[1]}
@@ -72,8 +72,8 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target = self._log_end(self.initialOffset())
 
     def latestOffset(self, start: Offset | None = None, limit: ReadLimit | None = None) -> Offset:
-        """How far a batch from `start` goes: to the end of a group, one at least if there is one. Spark before 4.2
-        passes neither argument: the batch goes to the end of the log."""
+        """Return how far a batch from `start` goes: to the end of a group, one at least if there is one. Spark before
+        4.2 passes neither argument: the batch goes to the end of the log."""
         start = start or self._known_offset()
         if isinstance(limit, ReadMaxBytes):
             return self._end_within(start, limit.max_bytes)
@@ -90,7 +90,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._parts(ChangeLog(replace(asked, schema=None), base=self._left_at(start)), end)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a part."""
+        """Return the rows of a part."""
         assert isinstance(partition, Part)
         return partition.batches()
 
@@ -121,13 +121,13 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._asked.filter if table is None else TableFilter((table,))
 
     def _known_offset(self) -> Offset:
-        """Where the stream began, if the archive still has that file, else the beginning of the log."""
+        """Return where the stream began, if the archive still has that file, else the beginning of the log."""
         start = self.initialOffset()
         has_file = any(file.name == start["file"] for file in open_archive(list(self._asked.changes.binlogs)).files)
         return start if has_file else _BEGINNING
 
     def _log_end(self, start: Offset) -> Offset:
-        """The end of the log's last whole group; `start` if there is none behind it."""
+        """Return the end of the log's last whole group; `start` if there is none behind it."""
         for file in reversed(self._files_from(start)):
             ends = self._ends(file, start)
             if len(ends):
@@ -152,7 +152,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return found
 
     def _files_from(self, start: Offset) -> list[ArchiveFile]:
-        """The archive's files from an offset on, up to the target if there is one."""
+        """Return the archive's files from an offset on, up to the target if there is one."""
         files = list(open_archive(list(self._asked.changes.binlogs)).files)
         names = [file.name for file in files]
         if start["file"] not in ("", *names):
@@ -162,7 +162,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return files[first:] if self._target is None else files[first:names.index(self._target["file"]) + 1]
 
     def _ends(self, file: ArchiveFile, start: Offset) -> np.ndarray:
-        """Where the whole groups of a file end, those after an offset, up to the target if there is one."""
+        """Return where the whole groups of a file end, those after an offset, up to the target if there is one."""
         groups = GroupPass(file.uri)
         ends = groups.groups(start["pos"] if file.name == start["file"] else groups.head_end).ends
         if self._target is not None and self._target["file"] == file.name:

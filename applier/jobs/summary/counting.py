@@ -157,7 +157,7 @@ class _Runs:
                      joined("diffs", np.zeros((0, N_DIFFS), np.int64)))
 
     def only(self, kept: np.ndarray) -> _Runs:
-        """Those of the groups that are kept (bool[groups])."""
+        """Return those of the groups that are kept (bool[groups])."""
         runs = kept[self.keys // KINDS]
         return _Runs(self.keys[runs], self.counts[runs], self.bytes[runs], self.diffs[runs])
 

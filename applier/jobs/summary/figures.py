@@ -144,7 +144,7 @@ class SummaryStatement(_At):
 
 @dataclass(frozen=True)
 class LoggedAsStatements:
-    """Changes that the log has as statements of a kind on a table ("" where it cannot be told), and not as rows."""
+    """Changes that the log has as statements of one kind on a table ("" if that is unknown), and not as rows."""
 
     table: str
     kind: str
@@ -180,7 +180,7 @@ class SummaryFigures(DiffTotals):
     last_group_id: int | None = None
 
     def to_json(self) -> dict[str, object]:
-        """The summary as values of JSON; times as "2026-03-14T10:30:00+00:00"."""
+        """Return the summary as values of JSON; times as "2026-03-14T10:30:00+00:00"."""
         values = dataclasses.asdict(self)
         del values["end"]  # `position` and `gtids` have it
         return _as_json(values)  # type: ignore[return-value]  # a dict stays one
@@ -217,7 +217,7 @@ WIDTHS = (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)
 
 
 def widths_from(seconds: int) -> Iterable[int]:
-    """Widths of steps from this one on, without an end."""
+    """Return widths of steps from this one on, without an end."""
     yield from (width for width in WIDTHS if width >= seconds)
     width = 2 * WIDTHS[-1]
     while True:

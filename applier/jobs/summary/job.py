@@ -90,7 +90,7 @@ def summarize(options: SummaryOptions, progress: Progress | None = None) -> Summ
 
 
 def _totals(span: LogSpan, options: SummaryOptions, start_time: float, cores: int, progress: Progress) -> Totals:
-    """The counts of all splits."""
+    """Return the counts of all splits."""
     tasks = [CountTask(outline.uri, split, tuple((start, end) for start, end in outline.rolled_back),
                        options.filter.wanted, start_time, options.thread_ids, options.top)
              for outline in span.files for split in outline.splits]

@@ -21,7 +21,7 @@ _SMALL_PLOTS, _STEPS_OF_SMALL = 12, 96
 
 
 def html_page(summary: SummaryFigures) -> str:
-    """The whole page."""
+    """Return the whole page."""
     lead = f"{when(summary.first_time)} to {when(summary.last_time)}"
     return document("Summary of binlogs", f"What {span(summary.files)} did", lead, [
         _tiles(summary), warnings(summary.notes), _times(summary), _by_table(summary), _largest(summary),
@@ -50,7 +50,7 @@ def _times(summary: SummaryFigures) -> str:
 
 
 def _by_table(summary: SummaryFigures) -> str:
-    """Small plots of the tables with most changes, over the same time."""
+    """Return small plots of the tables with the most changes, over the same time."""
     seconds, steps = summary.in_steps(_STEPS_OF_SMALL)
     shown = [table.table for table in summary.tables[:_SMALL_PLOTS]]
     if len(summary.tables) < 2 or not steps:
@@ -133,7 +133,7 @@ def _statement(one: SummaryStatement) -> str:
 
 
 def _who(summary: SummaryFigures) -> str:
-    """Servers and threads, where there are several."""
+    """Return the servers and threads, if there are several."""
     parts = []
     if len(summary.servers) > 1:
         parts.append(card("Servers", grid(

@@ -28,5 +28,5 @@ class Summary(SummaryFigures):
     """
 
     def to_html(self) -> str:
-        """The summary as a page with plots, which needs neither a network nor scripts."""
+        """Return the summary as a page with plots, which needs neither a network nor scripts."""
         return html_page(self)

@@ -57,7 +57,7 @@ class Statements:
             self.found += [described] * is_shown
 
     def changes(self) -> tuple[LoggedAsStatements, ...]:
-        """Changes that are logged as statements, the most first."""
+        """Return the changes that are logged as statements, the most first."""
         found = [LoggedAsStatements(table, kind, count) for table, kinds in self._changes.items()
                  for kind, count in kinds.items()]
         return tuple(sorted(found, key=lambda one: (-one.statements, one.table, one.kind)))

@@ -81,7 +81,7 @@ class Totals:
                      for server_id, counts in sorted(self._servers.items()))
 
     def threads(self) -> tuple[ThreadCounts, ...]:
-        """The threads with the most rows, as many as there are largest transactions."""
+        """Return the threads with the most rows, as many as there are largest transactions."""
         known = self._threads[self._threads["thread_id"] != NO_THREAD]
         return tuple(ThreadCounts(*kinds(one["counts"]), server_id=int(one["server_id"]),
                                   thread_id=int(one["thread_id"]), transactions=int(one["counts"][KINDS]))
@@ -111,12 +111,12 @@ class Totals:
 
 
 def kinds(counts: np.ndarray) -> tuple[int, int, int]:
-    """Inserts, updates, deletes."""
+    """Return the numbers of inserts, updates and deletes."""
     return int(counts[INSERT]), int(counts[UPDATE]), int(counts[DELETE])
 
 
 def by_rows(tables: Iterable[Counts]) -> tuple[Counts, ...]:
-    """Tables, the most rows first."""
+    """Return the tables, those with the most rows first."""
     return tuple(sorted(tables, key=lambda table: (-table.rows, table.table)))
 
 

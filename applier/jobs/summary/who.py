@@ -15,7 +15,7 @@ _THREADS = np.dtype([("server_id", np.int64), ("thread_id", np.int64), ("counts"
 
 
 def server_ids_of(mapped: MappedFile, starts: np.ndarray) -> np.ndarray:
-    """The servers that groups are of, by the header of the first event: int64[n]."""
+    """Return the servers that groups are of, by the header of the first event: int64[n]."""
     return _numbers(mapped, starts + _SERVER_ID_AT)
 
 
@@ -25,8 +25,8 @@ def no_threads() -> np.ndarray:
 
 
 def threads_of(server_ids: np.ndarray, thread_ids: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The threads of transactions with these rows, int64[n, KINDS]: each once, by `server_id` and `thread_id`, with
-    `counts` of KINDS and of transactions."""
+    """Return the threads of transactions with these rows, int64[n, KINDS]: each once, by `server_id` and `thread_id`,
+    with `counts` of KINDS and of transactions."""
     threads = np.empty(len(rows), _THREADS)
     threads["server_id"], threads["thread_id"] = server_ids, thread_ids
     threads["counts"][:, :KINDS], threads["counts"][:, KINDS] = rows, 1
@@ -34,7 +34,7 @@ def threads_of(server_ids: np.ndarray, thread_ids: np.ndarray, rows: np.ndarray)
 
 
 def summed(threads: np.ndarray) -> np.ndarray:
-    """Entries of threads, several of one added up."""
+    """Return the entries of threads, with those of one thread added up."""
     by_thread = threads[np.lexsort((threads["thread_id"], threads["server_id"]))]
     ids = np.stack([by_thread["server_id"], by_thread["thread_id"]])
     differs = np.concatenate([np.ones(min(1, len(threads)), bool), (np.diff(ids) != 0).any(axis=0)])
@@ -52,6 +52,6 @@ def with_most_rows(threads: np.ndarray, most: int) -> np.ndarray:
 
 
 def _numbers(mapped: MappedFile, offsets: np.ndarray) -> np.ndarray:
-    """The u32 numbers at these offsets: int64[n]."""
+    """Return the u32 numbers at these offsets: int64[n]."""
     found: np.ndarray = np.ascontiguousarray(mapped.array[offsets[:, None] + np.arange(4)]).view("<u4")
     return found.reshape(len(offsets)).astype(np.int64)

@@ -9,7 +9,7 @@ from applier.mysql.values.time_zones import shown_with_local
 
 
 def when(time: int | None) -> str:
-    """A time, given in epoch seconds."""
+    """Return a time, given in epoch seconds."""
     return "not known" if time is None else shown_with_local(time)
 
 
@@ -31,7 +31,7 @@ def diff_text(totals: DiffCounts) -> str:
 
 
 def length(seconds: int) -> str:
-    """A length of time."""
+    """Return a length of time."""
     unit, name = next(pair for pair in ((86400, "day"), (3600, "hour"), (60, "minute")) if seconds % pair[0] == 0)
     return counted(seconds // unit, name)
 
@@ -43,5 +43,5 @@ def short(text: str, most: int = 200) -> str:
 
 
 def span(files: tuple[str, ...]) -> str:
-    """The first and the last file."""
+    """Return the first and the last file."""
     return ", ".join(files) if len(files) < 3 else f"{files[0]} to {files[-1]} ({len(files):,} files)"

@@ -41,11 +41,11 @@ WAITS_TIMES = 20
 
 @dataclass(frozen=True)
 class SyncOptions:
-    """What to follow: `replay` has the archive and the lake, `every` is the interval between looks in seconds, `keep`
-    the versions of the lake that stay, None: all. A version is published in a catalog of Iceberg, whose own files go to
-    `warehouse`, and as Delta's tables below a directory, with change data if wanted, if these are given. Tables in
-    Iceberg get a `tag`, and lose the snapshots that were replaced longer ago than `expire`, where these are given.
-    `until_now`: end after one round. `metrics`: files (health.py)."""
+    """The options of a sync. `replay` has the archive and the lake. `every` is the interval between checks, in seconds.
+    `keep` are the versions of the lake that stay; None: all. Each version is published in the catalog `iceberg`, whose
+    own files go to `warehouse`, and as Delta tables below `delta`, with a change data feed if `change_data`. Iceberg
+    tables get a `tag`, and lose snapshots that were replaced longer ago than `expire`. `until_now`: end after one
+    round. `metrics`: files for monitoring (health.py)."""
 
     replay: ReplayOptions
     every: float = 10.0

@@ -40,7 +40,7 @@ class Round(Timed, Executed):
     error: ApplierError | None = None
 
     def document(self) -> dict[str, Any]:
-        """The round as JSON."""
+        """Return the round as JSON."""
         return {
             "version": self.version, "position": self.position, "gtid_set": self.gtid_set, "timestamp": self.timestamp,
             "changes": self.changes, "files_written": self.files_written, "files_kept": self.files_kept,

@@ -35,8 +35,8 @@ class Output:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run did so far. `document` is its part of the JSON; `inputs` are paths or URIs of datasets that are known
-    only at the end; `position` is "FILE:OFFSET", "" if unknown; `timestamp` is in seconds since 1970."""
+    """The figures of a run so far. `document` is its part of the JSON; `inputs` are paths or URIs of datasets that are
+    known only at the end; `position` is "FILE:OFFSET", "" if unknown; `timestamp` is in seconds since 1970."""
 
     figures: tuple[Figure, ...] = ()
     document: Mapping[str, Any] = field(default_factory=dict)

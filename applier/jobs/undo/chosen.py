@@ -58,7 +58,7 @@ class Chosen:
     notes: tuple[str, ...]
 
     def connected(self, table: TableName) -> set[TableName]:
-        """The tables that foreign keys connect to this one."""
+        """Return the tables that foreign keys connect to this one."""
         return {other for one in self.definitions for key in one.foreign_keys
                 for own, other in (((one.database, one.name), (key.database, key.table)),
                                    ((key.database, key.table), (one.database, one.name))) if own == table} & {
@@ -115,7 +115,7 @@ def _wanted(log: ChangeLog, options: UndoOptions) -> WantedGroups:
 
 
 def _version(log: ChangeLog, position: tuple[str, int]) -> int:
-    """The commit version of a position. Raises UsageError for a file that the log does not have."""
+    """Return the commit version of a position. Raises UsageError for a file that the log does not have."""
     name, offset = position
     for file in log.files.values():
         if file.name == name:

@@ -89,7 +89,7 @@ class _Uses:
 
 
 def _uses(table: TracedTable, chains: Chains) -> Iterator[_Uses]:
-    """The key that tells rows apart first, then other unique keys, of rows that are to come back."""
+    """Yield the key that tells rows apart first, then other unique keys, of rows that are to come back."""
     key, was_there = table_key(table.definition), chains.before >= 0
     if key is None:
         yield from _used("", False, chains, was_there, whole_rows(table))

@@ -31,7 +31,7 @@ class Loss:
     dropped: tuple[Partition, ...] = ()
 
     def has(self, rows: pa.Table) -> np.ndarray:
-        """Which of some rows it would have taken away: bool[n]. Raises SchemaError where that is unknown."""
+        """Return which of some rows it would have taken away: bool[n]. Raises SchemaError where that is unknown."""
         if self.part is None:
             return np.ones(rows.num_rows, np.bool_)
         try:
@@ -59,7 +59,7 @@ Losses: TypeAlias = Mapping[TableName, Mapping[Position, Loss]]
 
 
 def losses(history: SchemaHistory) -> Losses:
-    """All such statements that the log has."""
+    """Return all such statements that the log has."""
     continued: dict[int, list[tuple[TableVersion, RowSource]]] = {}
     for version in history.versions():
         for source in version.sources:
@@ -84,7 +84,7 @@ def _loss(version: TableVersion, continued: list[tuple[TableVersion, RowSource]]
 
 
 def divided_anew(history: SchemaHistory) -> Iterator[TableName]:
-    """The tables that the log divides in another way than they were at some time."""
+    """Yield the tables that the log divides in another way than they were at some time."""
     for version in history.versions():
         before = [one.before for one in history.redefinitions(version)]
         before += [source.conversion.old for source in version.sources]

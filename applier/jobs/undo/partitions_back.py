@@ -78,7 +78,7 @@ def _way(by: Partitioning) -> Partitioning:
 
 
 def _of_range(definition: TableDefinition, loss: Loss, partition: Partition) -> int | None:
-    """The number of the partition that has its range now; None if it comes last."""
+    """Return the number of the partition that has its range now; None if it comes last."""
     try:
         now, before = range_bounds(definition), range_bounds(loss.definition)
     except NotComputable as error:
@@ -94,7 +94,7 @@ def _of_range(definition: TableDefinition, loss: Loss, partition: Partition) -> 
 
 
 def _of_list(definition: TableDefinition, partition: Partition) -> int | None:
-    """The number of the partition that takes its values now, since no other does; None if none takes them."""
+    """Return the number of the partition that takes its values now, since no other does; None if none takes them."""
     by = definition.partitioning
     assert by is not None
     if taken := next((one for one in by.partitions if set(one.values) & set(partition.values)), None):

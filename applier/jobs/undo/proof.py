@@ -83,12 +83,13 @@ def _live(log: ChangeLog, definition: TableDefinition) -> str:
 
 
 def _documents(columns: Sequence[Column]) -> np.ndarray:
-    """Which of the columns have documents."""
+    """Return which of the columns have documents."""
     return np.array([column.type.entry.family is Family.DOCUMENT for column in columns], np.bool_)
 
 
 def _are_written(rows: pa.RecordBatch) -> np.ndarray:
-    """Which values the undo gives to rows, bool[rows, columns]: those of inserts, and of updates those that change."""
+    """Return which values the undo gives to rows, bool[rows, columns]: those of inserts, and of updates those that
+    change."""
     n, kinds = rows.num_rows, rows.column("_change_type").to_numpy()
     written = np.zeros((n, rows.num_columns), np.bool_)
     written[1:] = unequal_columns(rows, np.arange(1, n), rows, np.arange(n - 1)) if n > 1 else False
@@ -103,7 +104,8 @@ def _wrong(table: TableUndo, what: str) -> ApplierError:
 
 
 def _rows(batches: Iterable[pa.RecordBatch], columns: Sequence[Column]) -> pa.RecordBatch:
-    """Rows of changes or differences, whose kinds have the same numbers, in the order in which they are written."""
+    """Return rows of changes or differences, whose kinds have the same numbers, in the order in which they are
+    written."""
     table = pa.Table.from_batches(batches)
     kinds = np.concatenate([chunk.indices.to_numpy() for chunk in table.column("_change_type").chunks])
     order = np.argsort(_ORDER[kinds], kind="stable")

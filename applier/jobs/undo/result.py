@@ -96,5 +96,5 @@ def transactions_text(count: int, gtids: tuple[str, str], times: tuple[datetime,
 
 
 def time_of(microseconds: int) -> datetime:
-    """A time of the log."""
+    """Return a time of the log."""
     return _EPOCH + timedelta(microseconds=microseconds)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from applier.columns.table_key import table_key
 from applier.jobs.history.commits import NEVER
-from applier.jobs.undo.kept_columns import kept_columns
+from applier.jobs.undo.kept_columns import GivenValues, kept_columns
 from applier.jobs.undo.later_changes import EMPTIED, LaterChanges
 from applier.jobs.undo.losses import Loss
 from applier.jobs.undo.partitions_back import otherwise, with_partitions_back
@@ -31,9 +31,9 @@ class RowsToUndo:
     `has_key` now (bool[n]).
 
     Rows that others have changed since are undone as `on_conflict` says: whole with FORCE, and with OF_COLUMNS without
-    the columns that they changed, which are in `kept` (bool[n, columns]; None: of no row). `partly` are those that are
-    undone although others have changed them, and `given` the values of columns that follow a parent's row, instead of
-    the previous ones (by name: bool[n], and n values).
+    the columns that they changed: those in `kept` (bool[n, columns]; None: of no row) stay, and `by_others` has the
+    values that others gave those which the transactions changed again later. `partly` are those that are undone
+    although others have changed them, and `given` the values of columns that follow a parent's row.
     """
 
     def __init__(self, table: TracedTable, on_conflict: str, where: str | None = None) -> None:
@@ -48,15 +48,15 @@ class RowsToUndo:
                 changes.touch(self._would_be_lost(loss, since.n_units), since.commit, EMPTIED)
         self.number, self.reasons = changes.number, changes.reasons
         self.why, self.has_key = changes.why, changes.has_key
-        later, self.kept = self.chains.touched_later, None
+        later, self.kept, self.by_others = self.chains.touched_later, None, GivenValues()
         self.undone = ~later
         if on_conflict == FORCE:  # a row that others have inserted since is not one that the transactions inserted
             self.undone = ~(self.has_key & (self.chains.before < 0) & (self.chains.now < 0))
         elif on_conflict == OF_COLUMNS and later.any():
-            can_be, self.kept = kept_columns(table, self.chains)
+            can_be, self.kept, self.by_others = kept_columns(table, self.chains)
             self.undone |= can_be & ~changes.not_to_the_row
         self.partly = later & self.undone
-        self.given = dict[str, tuple[np.ndarray, pa.Array]]()
+        self.given = GivenValues()
         self.definition, self.partitions = with_partitions_back(table.definition, table.losses)
         self.by = np.where(self.undone, NEVER, self.chains.last_later)
 
@@ -102,9 +102,12 @@ class RowsToUndo:
         return found
 
     def with_given(self, which: np.ndarray, names: Sequence[str], values: list[pa.Array]) -> list[pa.Array]:
-        """Return the previous values of these chains, by their numbers, with the given ones in their place."""
-        return [pc.if_else(pa.array(self.given[name][0][which]), self.given[name][1].take(pa.array(which)), array)
-                if name in self.given else array for name, array in zip(names, values, strict=True)]
+        """Return the previous values of these chains, by their numbers, with those of others and the given ones in
+        their place."""
+        for given in (self.by_others, self.given):
+            values = [pc.if_else(pa.array(given[name][0][which]), given[name][1].take(pa.array(which)), array)
+                      if name in given else array for name, array in zip(names, values, strict=True)]
+        return values
 
     def keys_back(self, which: np.ndarray, columns: Sequence[Column], prefixes: Sequence[int | None]) -> pa.Array:
         """Return the keys that these chains, by their numbers, have as they come back (row_keys.encoded)."""

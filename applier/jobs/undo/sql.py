@@ -23,7 +23,7 @@ def guards(tables: Sequence[TableUndo], definitions: Sequence[TableDefinition], 
 
 
 def probes(tables: Sequence[TableUndo]) -> Iterator[str]:
-    """Statements that are errors unless rows are as the log left them. Raises as `statements`."""
+    """Yield statements that are errors unless rows are as the log left them. Raises as `statements`."""
     for number, one in enumerate(tables):
         if not one.recreated:
             yield from _statements(number, one).probes()
@@ -31,8 +31,8 @@ def probes(tables: Sequence[TableUndo]) -> Iterator[str]:
 
 def statements(tables: Sequence[TableUndo], what: str, comments: Iterable[str], guards: Sequence[Guard], *,
                checks_off: bool) -> Iterator[bytes]:
-    """The statements, many at a time, and comments behind them; tables are in order, those that others refer to first.
-    Raises SchemaError for a name or a text that a client could misread."""
+    """Return the statements, many at a time, and comments behind them; tables are in order, those that others refer to
+    first. Raises SchemaError for a name or a text that a client could misread."""
     first = [f"{statement};\n" for one in tables for statement in one.statements]
     return Script(f"undo of {what}", "the log left it",
                   {(one.definition.database, one.definition.name): events_of(one.inserted, one.updated, one.deleted)
@@ -50,8 +50,8 @@ def _statements(number: int, one: TableUndo) -> TableStatements:
 
 def checks(tables: Sequence[TableUndo], children: Sequence[TableDefinition], not_counted: Collection[TableName]
            ) -> Iterator[tuple[str, int]]:
-    """SELECTs for afterwards, with their results: how many rows there are in tables whose rows are counted, and, of
-    these children, that each row of them refers to one."""
+    """Yield SELECTs to run afterwards, with their results: how many rows there are in tables whose rows are counted,
+    and, of these children, that each row of them refers to one."""
     for one in tables:
         name = one.definition.database, one.definition.name
         if one.rows_after is not None and name not in not_counted:

@@ -108,8 +108,8 @@ def _creating(definition: TableDefinition, databases: Mapping[str, Charset]) -> 
 
 def _differences(rows: RowsToUndo, differences: Differences, *,
                  by_key: bool) -> Iterator[tuple[pa.RecordBatch, np.ndarray, int]]:
-    """Batches, the kinds of their rows, and how many are deleted and inserted again. These are rows whose value of a
-    unique key changes, so that no other has the value on the way, and rows that no key finds."""
+    """Yield batches, the kinds of their rows, and how many are deleted and inserted again. These are rows whose value
+    of a unique key changes, so that no other has the value on the way, and rows that no key finds."""
     unique = columns_of_unique_keys(rows.table.definition)
     in_keys = np.array([name in unique or not by_key for name in rows.table.columns], np.bool_)
     documents = np.array([column.type.entry.family is Family.DOCUMENT
@@ -169,7 +169,7 @@ def _with(now: pa.RecordBatch, before: pa.RecordBatch, which: np.ndarray) -> pa.
 
 
 def _with_given(rows: RowsToUndo, chains: np.ndarray, before: pa.RecordBatch) -> pa.RecordBatch:
-    if not rows.given:
+    if not rows.given and not rows.by_others:
         return before
     return pa.RecordBatch.from_arrays(rows.with_given(chains, before.schema.names, before.columns),
                                       schema=before.schema)

@@ -47,7 +47,7 @@ def check_format(tables: Sequence[TableUndo], form: str) -> None:
 
 
 def notes_on_unknown(tables: Sequence[TableUndo]) -> list[str]:
-    """Lines that say which rows are found by less than all of their values."""
+    """Return lines that say which rows are found by less than all of their values."""
     found = []
     for one in tables:
         if one.unknown is not None:

@@ -12,7 +12,7 @@ from applier.jobs.undo.trace.traced_table import TracedTable
 
 
 def chosen_rows(table: TracedTable, chains: Chains, where: str) -> np.ndarray:
-    """Which chains are of rows for which the expression is true, before or after: bool[n]. Raises UsageError."""
+    """Return which chains are of rows for which the expression is true, before or after: bool[n]. Raises UsageError."""
     steps, last = chains.steps, np.full(len(chains), -1)
     chosen = np.flatnonzero((chains.of_step >= 0) & steps.chosen)
     np.maximum.at(last, chains.of_step[chosen], chosen)

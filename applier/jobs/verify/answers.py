@@ -43,8 +43,8 @@ class Answers:
 
 
 def parse(plan: ComparisonPlan, text: bytes, source: str) -> Answers:
-    """Read what a client printed; lines that it adds, such as names of columns, are skipped. Raises UsageError
-    where it is the answer to other statements, or broken."""
+    """Read the output of a client; additional lines, such as column names, are skipped. Raises UsageError if it is the
+    output of other statements, or incomplete."""
     try:
         lines = pc.list_flatten(pc.split_pattern(pa.array([text.replace(b"\r\n", b"\n").decode()], pa.large_string()),
                                                  "\n"))
@@ -74,7 +74,7 @@ def parse(plan: ComparisonPlan, text: bytes, source: str) -> Answers:
 
 
 def range_sums(table: ComparedTable, numbers: Sequence[Any]) -> RangeSums:
-    """Sums as a server gives them. Raises ValueError where they are none of this table."""
+    """Return the sums in a server's answer. Raises ValueError where they are none of this table."""
     rows, row, *columns = (0 if number in (None, "NULL") else int(number) for number in numbers)
     if len(columns) != len(table.columns):
         raise ValueError(f"{len(columns)} sums for {len(table.columns)} columns")
@@ -82,7 +82,7 @@ def range_sums(table: ComparedTable, numbers: Sequence[Any]) -> RangeSums:
 
 
 def row_hashes(table: ComparedTable, keys: pa.Array, numbers: np.ndarray) -> RowHashes:
-    """Rows as a server gives them, all numbers of a row one after the other."""
+    """Return the rows in a server's answer, all numbers of a row one after the other."""
     return RowHashes(keys, numbers.reshape(len(keys), len(table.columns)).T)
 
 

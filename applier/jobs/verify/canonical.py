@@ -60,8 +60,8 @@ def canonical_bytes(column: Column, values: pa.Array) -> pa.Array:
 
 
 def stored_values(column: Column, definition: TableDefinition, data: pa.Array) -> pa.Array:
-    """Bytes that are hashed (pa.binary()) as a snapshot has the values: of `arrow_type(column.type)`. Raises ValueError
-    for bytes that are no values of the column."""
+    """Convert the bytes that are hashed (pa.binary()) to a snapshot's values: of `arrow_type(column.type)`. Raises
+    ValueError for bytes that are no values of the column."""
     if column.type.entry.family in _READ_DIRECTLY:
         return values_of(column, data)
     offsets = np.frombuffer(data.buffers()[1], np.int32)[:len(data) + 1].astype(np.int64)
@@ -75,8 +75,8 @@ def stored_values(column: Column, definition: TableDefinition, data: pa.Array) -
 
 
 def values_of(column: Column, data: pa.Array) -> pa.Array:
-    """Bytes that are hashed (pa.binary()) as values for people: of `arrow_type(column.type)`, except for dates and
-    times, which are text."""
+    """Convert the bytes that are hashed (pa.binary()) to values for people: of `arrow_type(column.type)`, except for
+    dates and times, which are text."""
     family, stored = column.type.entry.family, arrow_type(column.type)
     if family is Family.FLOATING:
         return pa.array([None if one is None else np.frombuffer(one, "<f8")[0] for one in data.to_pylist()],

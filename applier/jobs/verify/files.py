@@ -98,7 +98,7 @@ def _shard_complaint(files: ShardedFiles) -> str:
 
 
 def _files(snapshot: Snapshot, shards: Mapping[Shard, str]) -> Iterator[tuple[FileEntry | OtherFile, _Sorted | None]]:
-    """All files but shards, and those that a shard with a complaint names."""
+    """Yield all files but shards, and those that a shard with a complaint names."""
     for table in snapshot.tables:
         definition = table.definition
         key = table_key(definition) if table.history else None

@@ -58,7 +58,7 @@ def compare_live(snapshot: Snapshot, server: Server, lead: Leading | None, filte
 
 
 def _at(position: ServerPosition, snapshot: Snapshot, lead: Leading | None) -> Snapshot:
-    """The snapshot at the server's position."""
+    """Return the snapshot at the server's position."""
     if is_at(snapshot.position, position):
         return snapshot
     if ahead := _ahead(snapshot.position, position):
@@ -94,7 +94,7 @@ def _ahead(position: BinlogPosition, server: ServerPosition) -> str:
 
 
 def _with_rows(sums: TableSums, table: DifferentTable, there: ServerRows, most: int) -> DifferentTable:
-    """The table with the first rows that differ, and what the server has of them."""
+    """Return the table with the first rows that differ, and what the server has of them."""
     found = list(islice(_rows(sums, table, there), most))
     for number in sorted({row.range for row in found}):
         wanted = [row for row in found if row.range == number and row.kind != "here"]
@@ -109,7 +109,7 @@ def _rows(sums: TableSums, table: DifferentTable, there: ServerRows) -> Iterator
 
 
 def _sums(table: ComparedTable, rows: Sequence[Row]) -> dict[tuple[str, int], RangeSums]:
-    """The sums of a table's ranges. Raises ValueError and TypeError for rows that are none."""
+    """Return the sums of a table's ranges. Raises ValueError and TypeError for rows that are none."""
     found = {}
     for _, _, _, part, *sums in rows:
         key = table.full_name, range(table.ranges).index(whole_number(part))

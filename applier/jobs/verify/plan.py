@@ -85,7 +85,7 @@ class ComparedTable:
         return max(len(self.bounds) + 1, self.buckets)
 
     def ranges_of(self, rows: pa.RecordBatch, hashes: np.ndarray) -> np.ndarray:
-        """The range of each row: int64[n]. `hashes` are those of `hash_rows`."""
+        """Return the range of each row: int64[n]. `hashes` are those of `hash_rows`."""
         if self.bounds:
             first = rows.column(rows.schema.get_field_index(self.columns[self.key[0]].name))
             return np.searchsorted(np.array(self.bounds, np.int64), int_key(first), "right").astype(np.int64)
@@ -99,7 +99,7 @@ class ComparedTable:
         return (total % buckets).astype(np.int64)
 
     def condition(self, number: int) -> str:
-        """Which rows of the server's table are in a range, as SQL; "" if all are."""
+        """Return which rows of the server's table are in a range, as SQL; "" if all are."""
         if self.bounds:
             column = self.columns[self.key[0]]
             low = self.bounds[number - 1] if number else None
@@ -172,7 +172,7 @@ def _compared(snapshot: Snapshot, entry: TableEntry, hash: Hash) -> ComparedTabl
 
 
 def _bounds(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition) -> tuple[int, ...]:
-    """Values of the first column of the key that divide the table."""
+    """Return the values of the first column of the key that divide the table."""
     if entry.rows <= RANGE_ROWS:
         return ()
     filesystem, root = location.resolve(snapshot.root)

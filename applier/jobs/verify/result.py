@@ -47,11 +47,11 @@ class LastChange:
 
 @dataclass(frozen=True)
 class DifferentRow:
-    """A row that is not the same: `kind` says whether it is only in the snapshot ("here"), only on the server
-    ("there"), or has other values in some `columns` ("changed"). `here` are its values in the snapshot, a row; `there`
-    what the server has, as the bytes that are compared, None for NULL; both None where there is no such row, or it is
-    not known what it has. `count`: of a table without a key, how many rows of these values are too many.
-    `last_change`: the last one since the snapshot, if binlogs were given and have one."""
+    """A row that differs. `kind`: it is only in the snapshot ("here"), only on the server ("there"), or has other
+    values in some `columns` ("changed"). `here` has its values in the snapshot; `there` the server's, as the bytes that
+    are compared, None for NULL. Either is None if there is no such row, or its values are unknown. `count`: in a table
+    without a key, the number of surplus rows with these values. `last_change`: its last change since the snapshot, if
+    binlogs were given and have one."""
 
     kind: Literal["here", "there", "changed"]
     range: int
@@ -119,8 +119,8 @@ class ServerComparison:
                                              "snapshot")
 
     def rows_sql(self) -> Iterator[str]:
-        """Statements, without ends, that ask the server for the rows of ranges that differ: its answer, beside the
-        first one, tells which rows they are."""
+        """Return statements, without ends, that ask the server for the rows of ranges that differ: its answer, beside
+        the first one, tells which rows they are."""
         return statements.rows(self.plan, {table.full_name: [part.number for part in table.ranges[:_AT_ONCE]]
                                            for table in self.different})
 

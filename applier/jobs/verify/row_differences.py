@@ -85,7 +85,7 @@ def _range(sums: TableSums, number: int, there: ServerRows, differences: Differe
 
 
 def _stored(table: ComparedTable, schema: pa.Schema, rows: Sequence[Values]) -> pa.RecordBatch:
-    """The server's rows as a snapshot has them."""
+    """Return the server's rows as a snapshot has them."""
     try:
         columns = [stored_values(column, table.definition, pa.array([row[number] for row in rows], pa.binary()))
                    for number, column in enumerate(table.columns)]

@@ -19,13 +19,14 @@ from applier.jobs.verify.result import DifferentRow, DifferentTable, LastChange
 from applier.jobs.verify.sums import TableSums, hashes_of
 from applier.mysql.types import arrow_type
 from applier.mysql.values.byte_columns import hexadecimal
+from applier.mysql.values.zero_dates import to_python
 from applier.option_texts import KeyValue
 from applier.schema.table_parts import Column
 from applier.snapshot.reader import read_batches
 
 
 def different_rows(uri: str, sums: TableSums, number: int, there: RowHashes) -> Iterator[DifferentRow]:
-    """The rows of a range that are not the same on the server: those that are here first, in their order."""
+    """Yield the rows of a range that are not the same on the server: those that are here first, in their order."""
     batches, here = rows_here(uri, sums, number)
     codes = pa.concat_arrays([here.keys, there.keys]).dictionary_encode().indices.to_numpy()
     split, most = len(here.keys), int(codes.max(initial=-1)) + 1
@@ -83,13 +84,13 @@ FEED = ("_change_type", "_commit_timestamp", "_gtid", "_file", "_pos")
 
 
 def keys_of(table: DifferentTable) -> list[KeyValue | tuple[KeyValue, ...]]:
-    """The keys of its rows that differ, as a change feed takes them."""
+    """Return the keys of its rows that differ, as a change feed takes them."""
     return [_key(table.table, row) for row in table.rows]
 
 
 def with_last_changes(table: DifferentTable, feed: pa.Table) -> DifferentTable:
-    """The table, where each row that differs has the last change of it in a feed, in commit order. Where the key had
-    other types in the log, nothing is known."""
+    """Return the table, where each row that differs has the last change of it in a feed, in commit order. Where the key
+    had other types in the log, nothing is known."""
     columns = [table.columns[number] for number in table.table.key]
     values = [feed.column(column.name).combine_chunks() for column in columns]
     if any(found.type != arrow_type(column.type) for found, column in zip(values, columns, strict=True)):
@@ -112,6 +113,8 @@ def _change(found: dict[str, object]) -> LastChange:
 def _key(table: ComparedTable, row: DifferentRow) -> tuple[KeyValue, ...]:
     columns = [table.columns[number] for number in table.key]
     if row.here is not None:
-        return tuple(row.here.column(number)[0].as_py() for number in table.key)
-    return tuple(values_of(column, pa.array([bytes.fromhex(part)], pa.binary()))[0].as_py()
-                 for column, part in zip(columns, row.key.split("."), strict=True))
+        values = [row.here.column(number) for number in table.key]
+    else:
+        values = [values_of(column, pa.array([bytes.fromhex(part)], pa.binary()))
+                  for column, part in zip(columns, row.key.split("."), strict=True)]
+    return tuple(to_python(value)[0] for value in values)

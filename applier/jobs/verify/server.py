@@ -93,7 +93,8 @@ class Server:
         return ServerPosition(gtids, file, offset)
 
     def _log_end(self) -> tuple[str, int]:
-        """The end of the log, ("", 0) where there is none, or where the user may not know it: GTIDs do without."""
+        """Return the end of the log, ("", 0) where there is none, or where the user may not know it: GTIDs do
+        without."""
         for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):  # the second one before 8.2
             with suppress(UsageError):
                 for file, offset in self._session.ask(statement, range(2, 6), _log_ends):
@@ -101,8 +102,9 @@ class Server:
         return "", 0
 
     def _begin_mariadb(self) -> ServerPosition:
-        """The server itself says where its log ended when the view was opened, and blocks nothing. Source: MariaDB
-        knowledge base, "Enhancements for START TRANSACTION WITH CONSISTENT SNAPSHOT"."""
+        """Begin a transaction with a consistent view, and return the position of the log at its start, which the server
+        reports without blocking anything. Source: MariaDB knowledge base, "Enhancements for START TRANSACTION WITH
+        CONSISTENT SNAPSHOT"."""
         ask = self._session.ask
         self._session.run(_BEGIN)
         file, offset = ask("SHOW STATUS LIKE 'binlog_snapshot_%'", 2, _snapshot_status)
@@ -111,7 +113,7 @@ class Server:
 
 
 def _gtid_set(rows: Sequence[Row]) -> str:
-    """The only value, a set of GTIDs; "" for NULL, which says that there is none."""
+    """Return the only value, a set of GTIDs; "" for NULL, which says that there is none."""
     [[value]] = rows
     gtids = "" if value is None else text(value).replace("\n", "")
     try:
@@ -168,20 +170,20 @@ class ServerRows:
     server: Server
 
     def hashes(self, table: ComparedTable, number: int) -> RowHashes:
-        """The keys and hashes of the rows of a range."""
+        """Return the keys and hashes of the rows of a range."""
         return self.server.rows(statements.row_hashes(self.plan, table, number), _BEFORE_KEY + 1 + len(table.columns),
                                 partial(_row_hashes, table))
 
     def values(self, table: ComparedTable, number: int, keys: Sequence[str]) -> Iterator[KnownRow]:
-        """The rows of a range that have one of these keys. A table without a key has as many as there are with the
-        hash."""
+        """Yield the rows of a range that have one of these keys. A table without a key has as many as there are with
+        the hash."""
         for some in _divided(keys):
             yield from self.server.rows(statements.row_values(table, number, some), 1 + len(table.columns),
                                         partial(_known, frozenset(some)))
 
 
 def _divided(keys: Sequence[str]) -> Iterator[list[str]]:
-    """Keys, as many at a time as a statement may have."""
+    """Yield keys, as many at a time as a statement may have."""
     some: list[str] = []
     n_bytes = 0
     for key in keys:
@@ -203,7 +205,7 @@ def _known(keys: frozenset[str], rows: Sequence[Row]) -> list[KnownRow]:
 
 
 def _row_hashes(table: ComparedTable, rows: Sequence[Row]) -> RowHashes:
-    """The keys and hashes of a range's rows. Raises ValueError for rows that are none."""
+    """Return the keys and hashes of a range's rows. Raises ValueError for rows that are none."""
     flat = np.array([row[_BEFORE_KEY:] for row in rows], object).reshape(len(rows), -1)
     keys, numbers = (pa.array(cells, pa.binary()).cast(pa.string()) for cells in (flat[:, 0], flat[:, 1:].ravel()))
     if keys.null_count or numbers.null_count or not pc.all(pc.match_substring_regex(keys, _KEY)).as_py():

@@ -26,12 +26,12 @@ _POSITIONS = {"mariadb": "@@GLOBAL.gtid_current_pos", "mysql": "REPLACE(@@GLOBAL
 
 
 def file_of(statements: Iterable[str]) -> str:
-    """Statements as a file for a client. Raises SchemaError for a name that it could misread."""
+    """Return statements as a file for a client. Raises SchemaError for a name that it could misread."""
     return HEAD + "".join(f"{for_clients(statement)};\n" for statement in statements)
 
 
 def sums(plan: ComparisonPlan) -> Iterator[str]:
-    """The statements that ask for sums, without ends."""
+    """Yield the statements that ask for sums, without ends."""
     yield from SESSION
     if (position := _POSITIONS.get(plan.snapshot.position.flavour)) is not None:
         yield f"SELECT '{plan.tag}' AS applier, 'position' AS kind, {position} AS gtids"
@@ -42,7 +42,7 @@ def sums(plan: ComparisonPlan) -> Iterator[str]:
 
 
 def table_sums(plan: ComparisonPlan) -> Iterator[tuple[ComparedTable, str]]:
-    """Those of the tables alone."""
+    """Yield those of the tables alone."""
     for table in plan.tables:
         if table.buckets > 1:
             yield table, f"{_sums(plan, table, table.bucket)} GROUP BY {table.bucket}"
@@ -52,7 +52,7 @@ def table_sums(plan: ComparisonPlan) -> Iterator[tuple[ComparedTable, str]]:
 
 
 def rows(plan: ComparisonPlan, wanted: Mapping[str, Sequence[int]]) -> Iterator[str]:
-    """The statements that ask for the keys and hashes of all rows of ranges, by the name of the table."""
+    """Yield the statements that ask for the keys and hashes of all rows of ranges, by the name of the table."""
     yield from SESSION
     yield from _ONE_STATE
     for table in plan.tables:
@@ -62,14 +62,15 @@ def rows(plan: ComparisonPlan, wanted: Mapping[str, Sequence[int]]) -> Iterator[
 
 
 def row_hashes(plan: ComparisonPlan, table: ComparedTable, number: int) -> str:
-    """The statement that asks for the keys and hashes of the rows of a range."""
+    """Return the statement that asks for the keys and hashes of the rows of a range."""
     hashes = ", ".join(map(table.value_hash, range(len(table.columns))))
     return (f"SELECT '{plan.tag}' AS applier, 'row' AS kind, {quote_text(table.label)} AS name, {number} AS part, "
             f"{row_key(table)} AS row_key, {hashes} FROM {_from(table)}{_where(table.condition(number))}")
 
 
 def row_values(table: ComparedTable, number: int, keys: Sequence[str]) -> str:
-    """The statement that asks for the values of rows of a range with these keys, each as the bytes that are hashed."""
+    """Return the statement that asks for the values of rows of a range with these keys, each as the bytes that are
+    hashed."""
     found = f"{row_key(table)} IN ({', '.join(map(quote_text, keys) if table.key else keys)})"
     where = " AND ".join(filter(None, (table.condition(number), found)))
     return f"SELECT {row_key(table)}, {values_text(table.columns)} FROM {_from(table)} WHERE {where}"
@@ -83,12 +84,12 @@ def row_key(table: ComparedTable) -> str:
 
 
 def key_text(columns: Iterable[Column]) -> str:
-    """The columns of a key as one text, as SQL."""
+    """Return the columns of a key as one text, as SQL."""
     return "CONCAT_WS('.', " + ", ".join(f"HEX(CAST({sql_value(column)} AS BINARY))" for column in columns) + ")"
 
 
 def values_text(columns: Iterable[Column]) -> str:
-    """The values of columns as the bytes that are hashed, as SQL."""
+    """Return the values of columns as the bytes that are hashed, as SQL."""
     return ", ".join(f"CAST({sql_value(column)} AS BINARY)" for column in columns)
 
 

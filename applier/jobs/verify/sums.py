@@ -59,7 +59,7 @@ class TableSums:
             self._ranges[file.path] = np.flatnonzero(counts)
 
     def files_with(self, number: int) -> Iterator[FileEntry]:
-        """The files that have rows of a range."""
+        """Return the files that have rows of a range."""
         return (file for file in self.table.entry.files if number in self._ranges.get(file.path, ()))
 
     def _new(self) -> tuple[np.ndarray, np.ndarray]:
@@ -80,8 +80,8 @@ def hashes_of(table: ComparedTable, batch: pa.RecordBatch) -> np.ndarray:
 
 
 def sums_of(plan: ComparisonPlan, progress: Progress) -> dict[str, TableSums]:
-    """The sums of all tables, by their names, computed by a thread a core. Raises SnapshotError for a file that is
-    missing or damaged."""
+    """Return the sums of all tables, by their names, computed by a thread a core. Raises SnapshotError for a file that
+    is missing or damaged."""
     found = {table.full_name: TableSums(table) for table in plan.tables}
     files = [(found[table.full_name], file) for table in plan.tables for file in table.entry.files if file.rows]
     progress.phase("verify", len(files), "files")

@@ -21,15 +21,15 @@ class Dialect(Protocol):
         ...
 
     def database(self, name: str) -> str:
-        """A statement that makes a database where there is none."""
+        """Return a statement that makes a database where there is none."""
         ...
 
     def view(self, view: View) -> str:
-        """The statements that make a view."""
+        """Return the statements that make a view."""
         ...
 
     def as_of(self, view: View, as_of: AsOf) -> str:
-        """A statement that makes the function over a view of a history."""
+        """Return a statement that makes the function over a view of a history."""
         ...
 
 
@@ -44,11 +44,11 @@ class DuckDb:
         return True
 
     def database(self, name: str) -> str:
-        """A statement that makes a database where there is none."""
+        """Return a statement that makes a database where there is none."""
         return f"CREATE SCHEMA IF NOT EXISTS {self._in}{self._name(name)};\n"
 
     def view(self, view: View) -> str:
-        """The statements that make a view."""
+        """Return the statements that make a view."""
         name = f"{self._in}{self._name(view.database)}.{self._name(view.name)}"
         made = (f"CREATE OR REPLACE VIEW {name} AS SELECT {', '.join(map(self._column, view.columns))}\n"
                 f"  FROM {self._rows(view)};\n")
@@ -56,7 +56,7 @@ class DuckDb:
                               for column in view.columns if column.comment)
 
     def as_of(self, view: View, as_of: AsOf) -> str:
-        """A statement that makes the function over a view of a history."""
+        """Return a statement that makes the function over a view of a history."""
         database = f"{self._in}{self._name(view.database)}"
         return (f"CREATE OR REPLACE MACRO {database}.{self._name(as_of.name)}({as_of.argument}) AS TABLE\n"
                 f"  SELECT {', '.join(self._name(column.name) for column in as_of.columns)}\n"
@@ -145,7 +145,7 @@ _SPARK_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\
 
 
 def _valid_at(argument: str) -> str:
-    """Which versions are valid at a commit version."""
+    """Return which versions are valid at a commit version."""
     return f"WHERE _from_seq <= {argument} AND (_to_seq IS NULL OR _to_seq > {argument})"
 
 

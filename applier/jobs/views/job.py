@@ -19,8 +19,8 @@ from applier.snapshot.manifest import Snapshot
 
 
 def views(location: str, dialect: str, filter: TableFilter = EVERYTHING) -> Iterator[str]:
-    """The statements for a snapshot, for a directory of changes or a file of these, or for a history. Raises what
-    `views_in` and `statements` raise."""
+    """Return the statements for a snapshot, for a directory of changes or a file of these, or for a history. Raises
+    what `views_in` and `statements` raise."""
     what, found = views_in(location, filter)
     return _printed(what, found, dialect)
 
@@ -38,8 +38,8 @@ def views_in(location: str, filter: TableFilter = EVERYTHING) -> tuple[str, Iter
 
 
 def views_of(snapshot: Snapshot, dialect: str, filter: TableFilter = EVERYTHING) -> Iterator[str]:
-    """The statements for a snapshot. Raises UsageError for another dialect, for names that it does not take, and where
-    it cannot tell two apart."""
+    """Return the statements for a snapshot. Raises UsageError for another dialect, for names that it does not take, and
+    where it cannot tell two apart."""
     return _printed(f"{snapshot.uri} at {snapshot.position}", of_snapshot(snapshot, filter), dialect)
 
 
@@ -51,8 +51,8 @@ def _printed(what: str, views: Iterable[View], dialect: str) -> Iterator[str]:
 
 
 def statements(views: Iterable[View], writer: Dialect, dialect: str) -> Iterator[str]:
-    """The statements that make views. Raises UsageError for names that the dialect does not take, and where it cannot
-    tell two apart."""
+    """Yield the statements that make views. Raises UsageError for names that the dialect does not take, and where it
+    cannot tell two apart."""
     found = list(views)
     known: dict[tuple[str, str], View] = {}
     for view in found:

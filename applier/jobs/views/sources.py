@@ -89,7 +89,8 @@ class _ChangeFiles:
 
 
 def of_snapshot(snapshot: Snapshot, filter: TableFilter) -> Iterator[View]:
-    """A view of each table; of a system-versioned one a second view, NAME_history, of all rows, past ones included."""
+    """Yield a view of each table; of a system-versioned one a second view, NAME_history, of all rows, past ones
+    included."""
     root = absolute(snapshot.root)
     for table in snapshot.tables:
         if not filter.wanted(table.database, table.name):
@@ -105,7 +106,7 @@ def of_snapshot(snapshot: Snapshot, filter: TableFilter) -> Iterator[View]:
 
 
 def of_changes(folder: str, filter: TableFilter) -> Iterator[View]:
-    """A view NAME_changes of each table in a directory that `applier changes` wrote. Raises UsageError."""
+    """Yield a view NAME_changes of each table in a directory that `applier changes` wrote. Raises UsageError."""
     try:
         listed = build(_ChangeFiles, loads(read_text(join(folder, MANIFEST)).encode()))
     except Mismatch as mismatch:
@@ -133,7 +134,7 @@ def of_history(folder: str, filter: TableFilter) -> Iterator[View]:
 
 
 def of_file(path: str, filter: TableFilter) -> Iterator[View]:
-    """The view of a Parquet file of changes, NAME_changes. Raises UsageError for another file."""
+    """Yield the view of a Parquet file of changes, NAME_changes. Raises UsageError for another file."""
     table, columns = _described(path)
     own = {column.name for column in table.columns}
     if any(column.name == _OF_HISTORIES and column.name not in own for column in columns):

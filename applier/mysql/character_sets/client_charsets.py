@@ -78,17 +78,24 @@ def decoded(data: bytes, charset: str) -> str:
 
 
 def label_of_bytes(data: bytes, charset: str) -> str:
-    """A label whose bytes are read in another character set: in ucs2, utf16 and utf32 a question mark stands for each
-    byte that is no part of a character; of other sets, a text that does not tell the bytes is CodedText."""
-    codec = _WIDE.get(charset)
+    """A label that a column has as these bytes: CodedText if its text, in which a question mark stands for each byte
+    that is no part of a character, does not tell the bytes."""
+    text = _label_text(data, charset)
+    return text if encoded(text, charset) == data else CodedText(data, charset, text)
+
+
+def _label_text(data: bytes, charset: str) -> str:
+    codec = "utf-8" if charset in UTF8 or charset == "binary" else _WIDE.get(charset)
     if codec is None:
-        text = decoded(data, charset)
-        return text if encoded(text, charset) == data else CodedText(data, charset)
+        return decoded(data, charset)
     try:
-        return data.decode(codec)
+        text = data.decode(codec)
     except UnicodeDecodeError as error:
-        rest = label_of_bytes(data[error.end:], charset)
+        rest = _label_text(data[error.end:], charset)
         return data[:error.start].decode(codec) + "?" * (error.end - error.start) + rest
+    if charset != "utf8mb3":
+        return text
+    return "".join("????" if character > "\uffff" else character for character in text)
 
 
 def label_bytes(label: str, charset: str) -> bytes:
@@ -99,7 +106,12 @@ def label_bytes(label: str, charset: str) -> bytes:
 def text_of_digits(data: bytes, charset: str) -> str:
     """The bytes of a literal in hexadecimal digits or bits as text of a column: filled up in front to whole
     characters."""
-    return decoded(b"\0" * (-len(data) % _UNITS.get(charset, 1)) + data, charset)
+    return decoded(filled_up(data, charset), charset)
+
+
+def filled_up(data: bytes, charset: str) -> bytes:
+    """Bytes with zeros in front, up to whole characters."""
+    return b"\0" * (-len(data) % _UNITS.get(charset, 1)) + data
 
 
 def encoded(text: str, charset: str) -> bytes:

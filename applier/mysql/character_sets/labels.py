@@ -12,7 +12,15 @@ import pyarrow as pa
 
 from applier.mysql.character_sets.charset_tables import MULTI_BYTE, SINGLE_BYTE, single_byte_table
 from applier.mysql.character_sets.charsets import to_utf8
-from applier.mysql.character_sets.client_charsets import UTF8, ClientCharsets, CodedText, decoded, text_of_digits
+from applier.mysql.character_sets.client_charsets import (
+    UTF8,
+    ClientCharsets,
+    CodedText,
+    decoded,
+    encoded,
+    filled_up,
+    label_of_bytes,
+)
 
 _HAVE_ALL = frozenset({"utf8mb4", "binary", "utf16", "utf16le", "utf32", "gb18030"})
 _UNDECODABLE = range(0xDC80, 0xDD00)
@@ -22,9 +30,16 @@ _UNDECODABLE = range(0xDC80, 0xDD00)
 def labels_in(charset: str, members: tuple[str | bytes, ...]) -> tuple[str, ...]:
     """The labels as the server keeps them, without trailing spaces. In a Unicode character set, a byte that is not text
     is a surrogate, as in a statement."""
-    made = (text_of_digits(member, charset) if isinstance(member, bytes) else _of_text(member, charset)
-            for member in members)
-    return tuple(label.rstrip(" ") for label in made)
+    return tuple(_of_digits(member, charset) if isinstance(member, bytes) else _of_text(member, charset).rstrip(" ")
+                 for member in members)
+
+
+def _of_digits(data: bytes, charset: str) -> str:
+    space = encoded(" ", charset)
+    data = filled_up(data, charset)
+    while data.endswith(space):
+        data = data[:-len(space)]
+    return label_of_bytes(data, charset)
 
 
 _PAIRS = {

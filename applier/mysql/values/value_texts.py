@@ -40,7 +40,8 @@ def time_texts(values: pa.Array) -> pa.Array:
 
 def _decimal_texts(values: pa.Array) -> pa.Array:
     out, offsets, scratch = _room(values, kernels.LONGEST_DECIMAL)
-    size = kernels.decimal_texts(_address(values), values.type.byte_width, values.type.scale, _validity(values),
+    valid, data = _memory(values)
+    size = kernels.decimal_texts(_address(data), values.type.byte_width, values.type.scale, _address(valid),
                                  values.offset, len(values), address_of(scratch), address_of(out), address_of(offsets))
     return _made(values, out, offsets, size)
 
@@ -48,7 +49,8 @@ def _decimal_texts(values: pa.Array) -> pa.Array:
 def _number_texts(kind: int, values: pa.Array, longest: int) -> pa.Array:
     out, offsets, _ = _room(values, longest)
     is_signed = not pa.types.is_unsigned_integer(values.type)
-    size = kernels.number_texts(kind, _address(values), values.type.byte_width, is_signed, _validity(values),
+    valid, data = _memory(values)
+    size = kernels.number_texts(kind, _address(data), values.type.byte_width, is_signed, _address(valid),
                                 values.offset, len(values), address_of(out), address_of(offsets))
     return _made(values, out, offsets, size)
 
@@ -60,14 +62,14 @@ def _room(values: pa.Array, longest: int) -> tuple[np.ndarray, np.ndarray, np.nd
             np.empty(kernels.SCRATCH_BYTES, np.uint8))
 
 
-def _address(values: pa.Array) -> int:
-    data = values.buffers()[1]
-    return 0 if data is None else int(data.address)
+def _memory(values: pa.Array) -> tuple[pa.Buffer | None, pa.Buffer | None]:
+    """Return the validity bitmap, None if nothing is null, and the values."""
+    valid, data = values.buffers()
+    return valid if values.null_count else None, data
 
 
-def _validity(values: pa.Array) -> int:
-    bitmap = values.buffers()[0]
-    return 0 if bitmap is None or values.null_count == 0 else int(bitmap.address)
+def _address(buffer: pa.Buffer | None) -> int:
+    return 0 if buffer is None else address_of(buffer)
 
 
 def _made(values: pa.Array, out: np.ndarray, offsets: np.ndarray, size: int) -> pa.Array:

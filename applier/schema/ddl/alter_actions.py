@@ -214,11 +214,22 @@ class ReorganizePartitions:
 
 
 @dataclass(frozen=True, slots=True)
+class RewritePartitions:
+    """REBUILD PARTITION, which writes the rows of partitions anew, or REPAIR, which moves those that belong to others;
+    no names: ALL."""
+
+    names: tuple[str, ...]
+    repairs: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ExchangePartition:
-    """EXCHANGE PARTITION swaps the rows of a partition and those of a table."""
+    """EXCHANGE PARTITION swaps the rows of a partition and those of a table. The server checks that the table's rows
+    belong to the partition, unless it is not to (WITHOUT VALIDATION)."""
 
     name: str
     table: tuple[str, str]
+    is_checked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +242,11 @@ class PartitionToTable:
 
 @dataclass(frozen=True, slots=True)
 class PartitionFromTable:
-    """A table becomes a new partition of another, and no longer exists (MariaDB)."""
+    """A table becomes a new partition of another, and no longer exists (MariaDB). `is_checked` as of EXCHANGE."""
 
     table: tuple[str, str]
     partition: Partition
+    is_checked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +275,9 @@ class Unfollowed:
 AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault | SetColumnVisible | AddKey
                | DropKey | AddForeignKey | DropForeignKey | AddCheck | DropCheck | EnforceCheck | RenameKey
                | SetKeyVisible | RenameTo | ConvertCharset | SetOptions | EmptyTable | PartitionBy | AddPartitions
-               | DropPartitions | TruncatePartitions | CoalescePartitions | ReorganizePartitions | ExchangePartition
-               | PartitionToTable | PartitionFromTable | SetVersioning | IgnoreConflicts | Unfollowed)
+               | DropPartitions | TruncatePartitions | CoalescePartitions | ReorganizePartitions | RewritePartitions
+               | ExchangePartition | PartitionToTable | PartitionFromTable | SetVersioning | IgnoreConflicts
+               | Unfollowed)
 
 Action = TypeVar("Action")
 

@@ -174,7 +174,8 @@ def _default(cursor: Cursor) -> Default:
 
 
 def _literal_in_parentheses(cursor: Cursor) -> Default | None:
-    """A literal that MariaDB keeps as if it had no parentheses: a TIMESTAMP in the time zone of the statement."""
+    """Return a literal that MariaDB keeps as if it had no parentheses: a TIMESTAMP in the time zone of the
+    statement."""
     if cursor.context.flavour == "mysql" or not cursor.ahead("("):
         return None
     start = cursor.index
@@ -188,7 +189,7 @@ def _literal_in_parentheses(cursor: Cursor) -> Default | None:
 
 
 def _temporal_default(word: Token, cursor: Cursor) -> Default:
-    """A literal with its type: for a date and time its text; a time is something else than text to a YEAR."""
+    """Return a literal with its type: for a date and time its text; a time is something else than text to a YEAR."""
     text = cursor.string()
     return Default("expression", render([word, Token("string", text, 0, 0)])) if word.keyword == "TIME" else \
         Default("string", text)
@@ -200,7 +201,7 @@ def _text_default(text: str, cursor: Cursor) -> Default:
 
 
 def _parse_default_words(cursor: Cursor) -> Default:
-    """Literals with a word in front, and functions that MariaDB calls without parentheses."""
+    """Parse literals with a word in front, and functions that MariaDB calls without parentheses."""
     start = cursor.index
     word = cursor.next()
     if word.text == "{" and cursor.keyword in ("D", "T", "TS"):
@@ -235,7 +236,7 @@ def _now(cursor: Cursor) -> str:
 
 
 def resolve_column(words: ColumnWords, table: Charset, context: StatementContext, *, in_primary_key: bool) -> Column:
-    """The column that the server makes of the words, in a table with that character set."""
+    """Return the column that the server makes of the words, in a table with that character set."""
     try:
         column_type = resolve_type(words.type, table, context.default_collations)
     except KeyError as error:
@@ -248,7 +249,7 @@ def resolve_column(words: ColumnWords, table: Charset, context: StatementContext
 
 
 def _own_check(words: ColumnWords, context: StatementContext) -> str | None:
-    """The constraint that belongs to the column, in MariaDB; its type JSON is one."""
+    """Return the constraint that belongs to the column, in MariaDB; its type JSON is one."""
     if context.flavour != "mariadb" or not context.keeps_checks:
         return None
     if words.checks:
@@ -257,7 +258,7 @@ def _own_check(words: ColumnWords, context: StatementContext) -> str | None:
 
 
 def resolve_default(default: Default | None, column_type: ColumnType, context: StatementContext) -> Default | None:
-    """The default as a definition keeps it: literals of a TIMESTAMP are datetimes."""
+    """Return the default as a definition keeps it: literals of a TIMESTAMP are datetimes."""
     if context.flavour == "mysql" and default == Default("string") and column_type.entry.prefix:
         return None  # the server warns and ignores it
     if default is not None and default.kind == "expression" and column_type.base != "year":
@@ -295,7 +296,8 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
 
 
 def _bytes_as_text(default: Default) -> Default:
-    """A default of hexadecimal digits or bits as the text that they are to a TIMESTAMP; other defaults unchanged."""
+    """Return a default of hexadecimal digits or bits as the text that they are to a TIMESTAMP; other defaults
+    unchanged."""
     words = tokenize(default.text) if default.kind == "expression" else []
     if [word.kind for word in words] == ["bytes", "end"]:
         default = Default("bytes", words[0].text)
@@ -303,8 +305,8 @@ def _bytes_as_text(default: Default) -> Default:
 
 
 def _utc_of_offset(default: Default | None, column_type: ColumnType, up: bool) -> datetime.datetime | None:
-    """The time in UTC that a literal of MySQL with an offset from it means; None for other defaults, and where the
-    fraction is rounded to a second, in which case MySQL 9.7 forgets the offset of some."""
+    """Return the time in UTC that a literal of MySQL with an offset from it means; None for other defaults, and where
+    the fraction is rounded to a second, in which case MySQL 9.7 forgets the offset of some."""
     found = _WITH_OFFSET.fullmatch(default.text) if default is not None and default.kind == "string" else None
     if found is None or column_type.base not in ("date", "datetime", "timestamp"):
         return None
@@ -330,8 +332,8 @@ def _time_text(span: datetime.timedelta) -> str:
 
 
 def in_utc(default: Default | None, context: StatementContext) -> Default | None:
-    """A TIMESTAMP's default in the server's own time zone, which the context has, converted to UTC; other defaults
-    unchanged."""
+    """Return a TIMESTAMP's default in the server's own time zone, which the context has, converted to UTC; other
+    defaults unchanged."""
     if default is None or default.kind != "local":
         return default
     utc = context.to_utc(datetime.datetime.fromisoformat(default.text))
@@ -357,7 +359,7 @@ def old_timestamps(columns: list[ColumnWords]) -> set[str]:
 
 
 def with_first_timestamp(columns: list[Column], silent: set[str]) -> list[Column]:
-    """A table's columns; its first TIMESTAMP is set to the current time where its words say nothing."""
+    """Return a table's columns; its first TIMESTAMP is set to the current time where its words say nothing."""
     first = next((column for column in columns if column.type.base == "timestamp" and not column.generated), None)
     if first is None or folded(first.name) not in silent:
         return columns

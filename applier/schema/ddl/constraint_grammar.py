@@ -26,7 +26,8 @@ _SET_BY_ZERO = ("PACK_KEYS", "STATS_PERSISTENT", "STATS_AUTO_RECALC", "TRANSACTI
 
 
 def option_value(cursor: Cursor, name: str, kinds: Mapping[str, str]) -> str:
-    """The value of a kept option at the cursor; "" where it is the default, or not written as servers show it."""
+    """Return the value of a kept option at the cursor; "" where it is the default, or not written as servers show
+    it."""
     if kinds[name] == TEXT:
         text = cursor.string() if cursor.token.kind in ("string", "bytes") else cursor.next().text
         return "" if name == "ENCRYPTION" and text.upper() == "N" else shown(text)

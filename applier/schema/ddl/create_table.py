@@ -62,7 +62,7 @@ class TableWords:
 
 
 def parse_table(cursor: Cursor) -> TableWords:
-    """Everything after the name in a CREATE TABLE that is not LIKE; SchemaError where the grammar is unknown."""
+    """Parse everything after the name in a CREATE TABLE that is not LIKE; SchemaError where the grammar is unknown."""
     table = TableWords()
     if cursor.ahead("(") and not cursor.ahead("(", "SELECT") and not cursor.ahead("(", "WITH"):
         cursor.expect("(")
@@ -159,8 +159,8 @@ def parse_option(cursor: Cursor, table: TableWords) -> None:
 
 
 def charset_of_words(words: TableWords, inherited: Charset, above: Charset, context: StatementContext) -> Charset:
-    """The default character set that the words name, else the inherited one; KeyError if it is unknown. `above` is that
-    of the table's database, or the server's, which MariaDB's CHARACTER SET DEFAULT means."""
+    """Return the default character set that the words name, else the inherited one; KeyError if it is unknown. `above`
+    is that of the table's database, or the server's, which MariaDB's CHARACTER SET DEFAULT means."""
     if words.charset == DEFAULT:
         found = context.named_default(above)
     elif words.collation == DEFAULT and not words.charset and not context.compiled_defaults:
@@ -174,7 +174,8 @@ def charset_of_words(words: TableWords, inherited: Charset, above: Charset, cont
 
 
 def resolve_table(words: TableWords, database: str, name: str, context: StatementContext) -> TableDefinition:
-    """The definition that the server makes of the words: inherited character sets, NOT NULL keys, names of keys."""
+    """Return the definition that the server makes of the words: inherited character sets, NOT NULL keys, names of
+    keys."""
     try:
         inherited = context.database_charset(database)
         charset = charset_of_words(words, inherited, inherited, context)

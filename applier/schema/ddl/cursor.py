@@ -57,7 +57,7 @@ class StatementContext:
     check_constraint_checks: bool = True
 
     def named(self, name: str) -> str:
-        """The name of a database or a table, as the server knows it."""
+        """Return the name of a database or a table, as the server knows it."""
         return folded(name) if self.folds_names else name
 
     def database_named(self, name: str) -> str:
@@ -73,8 +73,8 @@ class StatementContext:
         return self.databases.get(database, self.server)
 
     def begun(self, unit: int) -> int | None:
-        """The start, in seconds since 1970 UTC, of the current unit of this many seconds by the session's clock; None
-        if that is unknown."""
+        """Return the start, in seconds since 1970 UTC, of the current unit of this many seconds by the session's clock;
+        None if that is unknown."""
         local = shifted(self.timestamp_us, self.time_zone) if self.timestamp_us else None
         return None if local is None else (self.timestamp_us - local % (unit * 1_000_000)) // 1_000_000
 
@@ -118,7 +118,7 @@ class Cursor:
         return self.token.kind == "end" or (self.keyword == ";" and self.tokens[self.index + 1].kind == "end")
 
     def ahead(self, *words: str) -> bool:
-        """True if these are the next words."""
+        """Return whether these are the next words."""
         if self.index + len(words) > len(self.tokens):
             return False
         for at, word in enumerate(words, self.index):
@@ -128,7 +128,7 @@ class Cursor:
         return True
 
     def has_behind(self, *words: str) -> bool:
-        """True if these words occur somewhere in the rest."""
+        """Return whether these words occur somewhere in the rest."""
         start = self.index
         try:
             return any(self.ahead(*words) for self.index in range(start, len(self.tokens)))
@@ -161,7 +161,7 @@ class Cursor:
         return token
 
     def name(self) -> str:
-        """An identifier, quoted or not."""
+        """Return an identifier, quoted or not."""
         if self.token.kind not in ("word", "name"):
             raise self.error("a name was expected")
         return self.next().text
@@ -177,7 +177,7 @@ class Cursor:
         return database, self.context.named(name)
 
     def qualified_name(self) -> tuple[str | None, str]:
-        """A name, and the database before it if one is written."""
+        """Return a name, and the database before it if one is written."""
         at, name = self.index, self.name()
         if not self.accept("."):
             return None, name
@@ -185,7 +185,7 @@ class Cursor:
         return self.context.database_named(name), self.name()
 
     def database_name(self) -> str:
-        """A database's name by itself."""
+        """Return a database's name by itself."""
         self.databases.add(self.token)
         return self.context.database_named(self.name())
 
@@ -196,7 +196,8 @@ class Cursor:
         return int(token.text)
 
     def literal_or_bytes(self) -> str | bytes:
-        """A label: a string literal in the connection's character set, or bytes in hexadecimal digits or bits."""
+        """Return a label: a string literal in the connection's character set, or bytes in hexadecimal digits or
+        bits."""
         if self.token.kind == "bytes":
             return bytes.fromhex(self.next().text)
         said = self.string()
@@ -206,11 +207,11 @@ class Cursor:
         return read_by_mariadb(said, text, self.context.charsets) if self.context.flavour == "mariadb" else text
 
     def literal(self) -> str:
-        """A string literal in the connection's character set."""
+        """Return a string literal in the connection's character set."""
         return self.context.charsets.literal(self.string())
 
     def string(self) -> str:
-        """A string in the client's character set; several in a row are one, as in standard SQL."""
+        """Return a string in the client's character set; several in a row are one, as in standard SQL."""
         token = self.next()
         if token.kind == "bytes":
             return bytes.fromhex(token.text).decode("utf-8", "replace")
@@ -222,11 +223,11 @@ class Cursor:
         return text
 
     def word_or_string(self) -> str:
-        """A name that may also be written as a string, for example of a character set or an engine."""
+        """Return a name that may also be written as a string, for example of a character set or an engine."""
         return self.string() if self.token.kind == "string" else self.name()
 
     def parenthesised(self) -> list[Token]:
-        """The tokens between the parenthesis here and its closing one; skips both."""
+        """Return the tokens between the parenthesis here and its closing one; skips both."""
         self.expect("(")
         start, depth = self.index, 1
         while depth:
@@ -234,12 +235,12 @@ class Cursor:
         return self.tokens[start:self.index - 1]
 
     def expression(self) -> str:
-        """An expression in parentheses, as SQL without them."""
+        """Return an expression in parentheses, as SQL without them."""
         return self.sql_of(self.parenthesised())
 
     def sql_of(self, tokens: list[Token]) -> str:
-        """An expression's tokens as SQL that means the same in the default sql_mode, from a client of UTF-8: as the
-        server keeps it for rows to come."""
+        """Return an expression's tokens as SQL that means the same in the default sql_mode, from a client of UTF-8: as
+        the server keeps it for rows to come."""
         keep = as_kept if self.context.flavour == "mariadb" else as_written
         mode = self.context.sql_mode
         return in_default_mode(render(keep(with_nulls(tokens, mode), self.context.charsets)), mode)
@@ -251,7 +252,7 @@ class Cursor:
         return in_default_mode(render(written), mode)
 
     def rest(self) -> str:
-        """The rest as SQL; skips it."""
+        """Return the rest as SQL; skips it."""
         start, self.index = self.index, len(self.tokens) - 1
         return render(self.tokens[start:self.index])
 

@@ -72,7 +72,7 @@ def parse_statement(
     check_constraint_checks: bool = True,
     database_tokens: set[Token] | None = None,
 ) -> list[SchemaChange]:
-    """The changes that one statement makes, in order; an empty list for comments only.
+    """Return the changes that one statement makes, in order; an empty list for comments only.
 
     `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is the zone of
     TIMESTAMP defaults, `explicit_timestamps` the server's explicit_defaults_for_timestamp, `default_collations` the
@@ -202,7 +202,7 @@ def _alter(cursor: Cursor, sql: str) -> SchemaChange:
 
 
 def _at_charset(cursor: Cursor) -> bool:
-    """True if an ALTER DATABASE continues with a character set, without a name."""
+    """Return whether an ALTER DATABASE continues with a character set, without a name."""
     start = cursor.index
     found = parse_charset(cursor, TableWords())
     cursor.index = start
@@ -249,8 +249,8 @@ def _rename(cursor: Cursor, sql: str) -> SchemaChange:
 
 
 def _object(verb: str, cursor: Cursor, sql: str) -> SchemaChange:
-    """CREATE, ALTER or DROP of something else than a table: DEFINER, ALGORITHM and other words may stand before its
-    kind."""
+    """Parse CREATE, ALTER or DROP of an object other than a table: DEFINER, ALGORITHM and other words may stand before
+    its kind."""
     for index, token in enumerate(cursor.tokens[cursor.index:], cursor.index + 1):
         if token.keyword in _OBJECTS:
             cursor.index = index

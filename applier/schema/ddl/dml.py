@@ -10,7 +10,7 @@ _MODIFIERS = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "IGNORE", "CONCURRENT"
 
 
 def parse_dml(cursor: Cursor, sql: str) -> Dml:
-    """The statement at the cursor, whose first word is one of `DML`."""
+    """Return the statement at the cursor, whose first word is one of `DML`."""
     statement = render(cursor.tokens[cursor.index:-1])
     kind = cursor.next().keyword
     try:
@@ -36,7 +36,7 @@ def _target(cursor: Cursor, kind: str, statement: str) -> tuple[TableName, ...] 
 
 
 def _all_tables(statement: str, context: StatementContext) -> tuple[TableName, ...] | None:
-    """Every table that the statement names: with several in it, an UPDATE or DELETE may change each of them."""
+    """Return every table that the statement names: with several in it, an UPDATE or DELETE may change each of them."""
     import sqlglot  # 0.15 s to import, and needed for logs with statements only
     from sqlglot.errors import SqlglotError
 

@@ -85,7 +85,7 @@ def parse_key_options(cursor: Cursor, key: KeyWords) -> None:
 
 
 def parse_parts(cursor: Cursor) -> list[KeyPart]:
-    """A key's columns, prefixes and expressions in parentheses."""
+    """Return a key's columns, prefixes and expressions in parentheses."""
     cursor.expect("(")
     parts = [_parse_part(cursor)]
     while cursor.accept(","):
@@ -108,8 +108,8 @@ def _parse_part(cursor: Cursor) -> KeyPart:
 
 def resolve_keys(words: Iterable[KeyWords], before: Sequence[Key], columns: Sequence[Column],
                  of_foreign_keys: Iterable[ForeignKeyWords] = ()) -> tuple[Key, ...]:
-    """The keys that the server makes of `words` and of those that exist `before`, in its order; `of_foreign_keys`: of
-    an engine without these it makes indexes, where no other key starts with their columns.
+    """Return the keys that the server makes of `words` and of those that exist `before`, in its order;
+    `of_foreign_keys`: of an engine without these it makes indexes, where no other key starts with their columns.
 
     Raises SchemaError for a key on a column that the table does not have.
     """
@@ -149,7 +149,7 @@ def _resolve_part(part: KeyPart, kind: str, columns: dict[str, Column]) -> KeyPa
 
 
 def useful_prefix(length: int | None, column: Column) -> int | None:
-    """The length of a prefix; None if it covers the whole column (as information_schema's SUB_PART shows)."""
+    """Return the length of a prefix; None if it covers the whole column (as information_schema's SUB_PART shows)."""
     if column.type.base not in TEXT | BINARY:
         return None
     whole = column.type.length

@@ -21,6 +21,7 @@ from applier.schema.ddl.alter_actions import (
     PartitionFromTable,
     PartitionToTable,
     ReorganizePartitions,
+    RewritePartitions,
     SetOptions,
     TruncatePartitions,
 )
@@ -278,9 +279,7 @@ def parse_exchange(cursor: Cursor) -> list[AlterAction]:
     name = cursor.name()
     cursor.expect("WITH", "TABLE")
     table = cursor.table_name()
-    if cursor.accept_any("WITH", "WITHOUT"):
-        cursor.expect("VALIDATION")
-    return [ExchangePartition(name, table)]
+    return [ExchangePartition(name, table, _is_checked(cursor))]
 
 
 def parse_convert(cursor: Cursor) -> list[AlterAction]:
@@ -293,21 +292,35 @@ def parse_convert(cursor: Cursor) -> list[AlterAction]:
     table = cursor.table_name()
     cursor.expect("TO")
     partition = _partition(cursor)
-    if cursor.accept_any("WITH", "WITHOUT"):
+    return [PartitionFromTable(table, partition, _is_checked(cursor))]
+
+
+def _is_checked(cursor: Cursor) -> bool:
+    word = cursor.accept_any("WITH", "WITHOUT")
+    if word:
         cursor.expect("VALIDATION")
-    return [PartitionFromTable(table, partition)]
+    return word != "WITHOUT"
 
 
 def parse_maintenance(cursor: Cursor) -> list[AlterAction]:
-    """After ANALYZE, CHECK or REPAIR PARTITION: every row stays where a query finds it."""
+    """After ANALYZE or CHECK PARTITION: every row stays in its partition."""
     _skip(cursor)
     return []
 
 
-def parse_rebuilt(cursor: Cursor) -> list[AlterAction]:
-    """After OPTIMIZE or REBUILD PARTITION: the same, and the table is defined again."""
+def parse_optimized(cursor: Cursor) -> list[AlterAction]:
+    """After OPTIMIZE PARTITION: every row stays in its partition, and the table is defined again."""
     _skip(cursor)
     return [SetOptions()]
+
+
+def parse_rewrite(cursor: Cursor) -> list[AlterAction]:
+    """After REBUILD, which defines the table again, or REPAIR PARTITION."""
+    repairs = cursor.tokens[cursor.index - 2].keyword == "REPAIR"
+    cursor.accept_any("NO_WRITE_TO_BINLOG", "LOCAL")
+    names = () if cursor.accept("ALL") else _list_of_names(cursor)
+    _skip(cursor)
+    return [RewritePartitions(names, repairs), *([] if repairs else [SetOptions()])]
 
 
 def _skip(cursor: Cursor) -> None:
@@ -324,7 +337,8 @@ def _list_of_names(cursor: Cursor) -> tuple[str, ...]:
 
 PARTITION_ACTIONS: dict[str, Callable[[Cursor], list[AlterAction]]] = {
     "COALESCE": parse_coalesce, "REORGANIZE": parse_reorganize, "EXCHANGE": parse_exchange,
-    **dict.fromkeys(("ANALYZE", "CHECK", "REPAIR"), parse_maintenance),
-    **dict.fromkeys(("OPTIMIZE", "REBUILD"), parse_rebuilt),
+    **dict.fromkeys(("ANALYZE", "CHECK"), parse_maintenance),
+    "OPTIMIZE": parse_optimized,
+    **dict.fromkeys(("REBUILD", "REPAIR"), parse_rewrite),
 }
 """By the word before PARTITION."""

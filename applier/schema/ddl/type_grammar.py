@@ -78,7 +78,7 @@ class TypeWords:
 
 
 def parse_type(cursor: Cursor) -> TypeWords:
-    """The type at the cursor, up to its arguments. Raises SchemaError for an unknown type."""
+    """Return the type at the cursor, up to its arguments. Raises SchemaError for an unknown type."""
     words = _parse_base(cursor)
     if words.base in MEMBERS:
         cursor.expect("(")
@@ -150,7 +150,8 @@ def _parse_base(cursor: Cursor) -> TypeWords:
 
 
 def resolve_type(words: TypeWords, table: Charset, defaults: Mapping[str, str]) -> ColumnType:
-    """The type that the server makes of the words in a table with that character set; KeyError for an unknown set.
+    """Return the type that the server makes of the words in a table with that character set; KeyError for an unknown
+    set.
 
     `defaults` are the collations of columns that name only a character set.
     """
@@ -182,7 +183,8 @@ def resolve_type(words: TypeWords, table: Charset, defaults: Mapping[str, str]) 
 
 
 def _column_charset(words: TypeWords, table: Charset, defaults: Mapping[str, str]) -> Charset:
-    """A column's character set and collation: its own, else those of the table (manual: "Column Character Set")."""
+    """Return a column's character set and collation: its own, else those of the table (manual: "Column Character
+    Set")."""
     if words.collation == DEFAULT:
         return with_default(words.charset or table.charset, defaults)
     charset = words.charset or (charset_of(words.collation) if words.collation else None)
@@ -210,8 +212,8 @@ def _character_type(words: TypeWords, charset: Charset) -> ColumnType:
 
 
 def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
-    """The type that CONVERT TO CHARACTER SET makes of one: types with characters take the set, a TEXT grows so that it
-    holds as many characters as before (MySQL manual, "ALTER TABLE Statement"), and labels keep their bytes."""
+    """Return the type that CONVERT TO CHARACTER SET makes of one: types with characters take the set, a TEXT grows so
+    that it holds as many characters as before (MySQL manual, "ALTER TABLE Statement"), and labels keep their bytes."""
     base, old = column_type.base, column_type.charset
     if base not in CHARACTER or old is None or (base in MEMBERS and old == "binary"):
         return column_type
@@ -228,7 +230,7 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
 
 
 def recoded_labels(charset: str, column_type: ColumnType) -> tuple[str, ...]:
-    """The bytes of an ENUM's or a SET's labels as text of another character set."""
+    """Return the bytes of an ENUM's or a SET's labels as text of another character set."""
     return tuple(label_of_bytes(label_bytes(label, column_type.charset or charset), charset)
                  for label in column_type.members)
 
@@ -244,7 +246,7 @@ def modified_type(column_type: ColumnType, old: ColumnType) -> ColumnType:
 
 
 def _characters(column_type: ColumnType) -> int:
-    """The most characters of a column's values as text, as far as they may be more than 63."""
+    """Return the most characters of a column's values as text, as far as they may be more than 63."""
     base = column_type.base
     if base == "json":
         return 1 << 32
@@ -257,8 +259,8 @@ def _characters(column_type: ColumnType) -> int:
 
 
 def _sized(base: str, length: int | None, width: int, words: TypeWords) -> ColumnType:
-    """A string type by its size in bytes: TEXT(n) and BLOB(n) become the smallest type that holds n characters, and so
-    does a VARCHAR or VARBINARY that is too long for a row (without strict mode)."""
+    """Return a string type by its size in bytes: TEXT(n) and BLOB(n) become the smallest type that holds n characters,
+    and so does a VARCHAR or VARBINARY that is too long for a row (without strict mode)."""
     needed = (length or 0) * width
     if (base in ("text", "blob") and length) or (base in ("varchar", "varbinary") and needed > MAX_VARCHAR_BYTES):
         return ColumnType(_smallest(TYPES[base].family, needed), compressed=words.compressed)

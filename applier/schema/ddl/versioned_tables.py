@@ -25,7 +25,7 @@ def parse_period(cursor: Cursor) -> None:
 
 
 def created_versioning(columns: Sequence[ColumnWords], *, all_are: bool) -> Versioning | None:
-    """The versioning of a table with these columns, if `all_are` versioned; None without versioning."""
+    """Return the versioning of a table with these columns, if `all_are` versioned; None without versioning."""
     if not all_are and not any(words.versioned for words in columns):
         return None
     without = tuple(folded(words.name) for words in columns
@@ -43,7 +43,7 @@ def _with_times(columns: Sequence[ColumnWords], without: tuple[str, ...]) -> Ver
 
 
 def hidden_columns(versioning: Versioning | None) -> tuple[Column, ...]:
-    """The hidden columns, which come after all others."""
+    """Return the hidden columns, which come after all others."""
     if versioning is None or not versioning.hidden:
         return ()
     return tuple(Column(name, TIME, nullable=False, invisible=True)
@@ -52,7 +52,7 @@ def hidden_columns(versioning: Versioning | None) -> tuple[Column, ...]:
 
 def altered_versioning(before: Versioning | None, actions: Sequence[AlterAction],
                        renames: dict[str, str]) -> Versioning | None:
-    """The versioning after an ALTER, with new names of columns by their old ones in lower case."""
+    """Return the versioning after an ALTER, with new names of columns by their old ones in lower case."""
     added = [action.words for action in actions if isinstance(action, AddColumn)]
     without = tuple(folded(words.name) for words in added if words.versioned is False)
     switch = next((action.on for action in actions if isinstance(action, SetVersioning)), None)
@@ -70,7 +70,7 @@ def altered_versioning(before: Versioning | None, actions: Sequence[AlterAction]
 
 
 def drops_times(versioning: Versioning, actions: Sequence[AlterAction]) -> bool:
-    """True if actions drop the columns of the two times, which become hidden ones."""
+    """Return whether actions drop the columns of the two times, which become hidden ones."""
     dropped = {folded(action.name) for action in actions if isinstance(action, DropColumn)}
     return not versioning.hidden and dropped.issuperset((folded(versioning.row_start),
                                                          folded(versioning.row_end)))
@@ -78,9 +78,9 @@ def drops_times(versioning: Versioning, actions: Sequence[AlterAction]) -> bool:
 
 def with_row_times(columns: list[tuple[Column, int | None]], definition: TableDefinition,
                    versioning: Versioning | None) -> list[tuple[Column, int | None]]:
-    """The columns after an ALTER with their sources, given those that its words make. Where versioning begins, the
-    hidden columns come last. Columns that become hidden, or hidden ones that get names, stay where they are, and rows
-    keep their times (seen on MariaDB 10.11 and 11.8)."""
+    """Return the columns after an ALTER with their sources, given those that its words make. Where versioning begins,
+    the hidden columns come last. Columns that become hidden, or hidden ones that get names, stay where they are, and
+    rows keep their times (seen on MariaDB 10.11 and 11.8)."""
     before = definition.versioning
     if versioning is None or (before is not None and before.hidden == versioning.hidden):
         return columns

@@ -43,6 +43,7 @@ from applier.schema.ddl.alter_actions import (
     RenameKey,
     RenameTo,
     ReorganizePartitions,
+    RewritePartitions,
     SetKeyVisible,
     SetOptions,
     TruncatePartitions,
@@ -164,6 +165,20 @@ def altered_partitions(before: Partitioning | None,
     return before, None
 
 
+def rewritten_partitions(before: Partitioning | None, actions: Sequence[AlterAction]) -> tuple[str, ...] | None:
+    """The names of the partitions whose rows a statement writes anew without a copy of the whole table; None if they
+    are not known."""
+    if before is None:
+        return ()
+    for action in actions:
+        match action:
+            case ReorganizePartitions(names) | RewritePartitions(names):
+                return names or before.names
+            case CoalescePartitions(count) | AddPartitions(count=count) if count:
+                return None if before.method.startswith("LINEAR") else before.names
+    return ()
+
+
 def with_columns_of_partitions(partitioning: Partitioning, renames: Mapping[str, str]) -> Partitioning:
     """The partitioning by columns that have other names now, as MariaDB allows; `renames` as of altered_keys."""
     changed = {old: new for old, new in renames.items() if not same_name(old, new)}
@@ -179,6 +194,7 @@ def with_columns_of_partitions(partitioning: Partitioning, renames: Mapping[str,
 class Altered:
     """A definition after an ALTER. `sources[i]` is the number of the old column that became the i-th new one, None for
     an added one; `emptied`: no row is left; `removed`: the rows that are removed, by the old definition;
+    `rewritten` as of `rewritten_partitions`, and whether the statement `repairs` these partitions;
     `first_number`: where an AUTO_INCREMENT column starts to number the rows, 0 if not given; `ignores`: the details of
     ALTER IGNORE; `says_stored`: a STORED column that stays is defined by the statement, as it was or not;
     `kept_defaults`: of columns whose defaults MariaDB computes once where it copies the rows, and
@@ -191,7 +207,12 @@ class Altered:
     first_number: int = 0
     ignores: IgnoreConflicts | None = None
     kept_defaults: Mapping[str, tuple[Default | None, Default]] = field(default_factory=dict)
+<<<<<<< HEAD
     says_stored: bool = False
+=======
+    rewritten: tuple[str, ...] | None = ()
+    repairs: bool = False
+>>>>>>> main
 
     def in_place(self, definition: TableDefinition) -> TableDefinition:
         """The definition with the defaults that it keeps if no row is copied."""
@@ -257,7 +278,12 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
                            first_number=said[-1] if said else kept),
                    tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
                    next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults,
+<<<<<<< HEAD
                    any(change.words.generated == "stored" for change in of_kind(changes.actions, ChangeColumn)))
+=======
+                   rewritten_partitions(definition.partitioning, actions),
+                   any(action.repairs for action in of_kind(actions, RewritePartitions)))
+>>>>>>> main
 
 
 def written_again(definition: TableDefinition, actions: Sequence[AlterAction],

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from applier.errors import SchemaError
-from applier.mysql.character_sets.client_charsets import label_bytes
+from applier.mysql.character_sets.client_charsets import CodedText, encoded, label_bytes
 from applier.mysql.character_sets.collations import Charset
 from applier.mysql.names import folded
 from applier.schema.ddl.alter_actions import (
@@ -220,8 +220,9 @@ class ColumnChanges:
             return column
         made = converted_type(column.type, self.charset)
         members = shown_members(made.members, made.charset, self.context.flavour)
+        before, after = str(column.type.charset), str(made.charset)
         if self.context.flavour == "mysql" and made.charset in WIDE and any(
-                label_bytes(old, str(column.type.charset)) != label_bytes(new, str(made.charset))
+                isinstance(new, CodedText) or label_bytes(old, before) != encoded(new, after)
                 for old, new in zip(column.type.members, members, strict=True)):
             raise SchemaError(f"a label of {column.name} has bytes that are not text in {made.charset}")
         return replace(column, type=replace(made, members=members))

@@ -30,8 +30,10 @@ _COPIES_OF = {
 @dataclass(frozen=True)
 class RowConversion:
     """A conversion of rows of `old` to rows of `new`: the i-th new column takes its values from the old one with the
-    number `sources[i]`, None for an added one; rows of `removed` are removed, and the new rows must all belong to
-    `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position`
+    number `sources[i]`, None for an added one; rows of `removed` are removed, and the new rows come to lie in the
+    partitions of `required`, to which they must belong unless the statement `may_misplace` some. `rewritten` are the
+    names of partitions whose rows the server writes anew (None: not known), or, if it `repairs` them, moves to where
+    they belong. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position`
     and `gtid` are its position in the log, `first_number` is where an AUTO_INCREMENT column starts (0: not given),
     `numbering` the session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP
     of MariaDB, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks`
@@ -50,6 +52,9 @@ class RowConversion:
     gtid: str | None = None
     removed: PartRows | None = None
     required: PartRows | None = None
+    may_misplace: bool = False
+    rewritten: tuple[str, ...] | None = ()
+    repairs: bool = False
     first_number: int = 0
     numbering: tuple[int, int] = (1, 1)
     end_of_time: int = ENDS_OF_TIME[0]

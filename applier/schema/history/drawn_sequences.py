@@ -31,8 +31,8 @@ class DrawnSequences:
         self._altered.update(version.id for version in versions if version is not None)
 
     def known(self, conversion: RowConversion, origin: StatementOrigin) -> tuple[SequenceState, ...]:
-        """Where a replica's sequences stand that rows get numbers of: as the log says, of those that it has made, and
-        as long as the replica has taken no numbers of them by itself."""
+        """Return where a replica's sequences stand that rows get numbers of: as the log says, of those that it has
+        made, and as long as the replica has taken no numbers of them by itself."""
         logged = {(state.database, state.name): state for state in origin.sequences}
         found = []
         for name in dict.fromkeys(conversion.drawn.values()):
@@ -49,8 +49,8 @@ class DrawnSequences:
 
 
 def with_limits(state: SequenceState, sql: str) -> SequenceState:
-    """The state with the step and the limits that CREATE SEQUENCE gives; unchanged if the statement is another one, or
-    names a type."""
+    """Return the state with the step and the limits that CREATE SEQUENCE gives; unchanged if the statement is another
+    one, or names a type."""
     words = [token for token in tokenize(sql, flavour="mariadb") if token.kind != "end"]
     upper = [token.text.upper() if token.kind in ("word", "number") else token.text if token.kind == "sign" else ""
              for token in words]

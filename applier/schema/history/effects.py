@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from applier.mysql.types import ColumnType
+from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.in_place import is_in_place
 from applier.schema.table_parts import Column
@@ -44,6 +47,17 @@ def computes_anew(conversion: RowConversion) -> bool:
     """Return whether the server computes STORED columns that stay again, in the statement's session: it copies the
     rows."""
     return any(new.generated == "stored" for _, new in conversion.kept) and not is_in_place(conversion)
+
+
+def computes_in_zone(definition: TableDefinition) -> bool:
+    """Return whether STORED columns may depend on the time zone in which they are computed."""
+    made = [column for column in definition.columns if column.generated == "stored"]
+    return bool(made) and (any(column.type.base == "timestamp" for column in definition.columns)
+                           or any(_OF_ZONE.search(column.expression or "") for column in made))
+
+
+_OF_ZONE = re.compile(r"UNIX", re.IGNORECASE)
+"""In the names of the functions that depend on the time zone."""
 
 
 def _changes_all_rows(conversion: RowConversion) -> bool:

@@ -1,7 +1,7 @@
 """The definition of every table at every position of the archive: the log's statements, applied to definitions."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Protocol
@@ -30,7 +30,7 @@ from applier.schema.ddl.schema_changes import (
 from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.dump_header import database_of_header
 from applier.schema.foreign_keys import honours_inline_references
-from applier.schema.history.session import LoggedStatement, parse_arguments, text_of, timestamp_us
+from applier.schema.history.session import LoggedStatement, parse_arguments, sets_replicas_zone, text_of, timestamp_us
 from applier.schema.history.stored_objects import StoredObjects
 from applier.schema.history.table_changes import TableChanges
 from applier.schema.history.table_versions import (
@@ -201,20 +201,24 @@ class SchemaHistory:
         definition = TableDefinition(*self._stored(name), (), engine=SEQUENCE, flavour=self.flavour)
         self._changes.create(definition, StatementOrigin(BEFORE_THE_LOG, "the base snapshot"))
 
-    def load_definition(self, definition: TableDefinition) -> None:
+    def load_definition(self, definition: TableDefinition, *, may_misplace: bool = False) -> None:
         """Add a table that exists before the log begins, from a base snapshot's manifest: defaults in the server's own
-        time zone become UTC if the zone is known now."""
+        time zone become UTC if the zone is known now. `may_misplace` as of its version."""
         if self._system_time_zone is not None:
             context = StatementContext(self.flavour, time_zone=self._system_time_zone)
             definition = replace(definition, columns=tuple(
                 replace(column, default=in_utc(column.default, context)) for column in definition.columns))
         self._changes.create(definition, StatementOrigin(BEFORE_THE_LOG, "the base snapshot"))
+        if may_misplace:
+            self._tables.note_misplaced((definition.database, definition.name))
         self._fold_name((definition.database, definition.name))
 
-    def begin_as(self, before: "SchemaHistory") -> None:
+    def begin_as(self, before: "SchemaHistory", misplaced: Collection[TableName]) -> None:
         """Begin with the end of another history, whose log this one's continues: besides the tables of a snapshot, this
-        includes tables that are not wanted, and the state before the first log."""
+        includes tables that are not wanted, and the state before the first log. `misplaced` are the tables with rows in
+        partitions to which they do not belong."""
         self.objects.load(one for one in before.objects if one.end is None)
+        self._tables.time_zone = before._tables.time_zone
         self.load_column_ids(before.last_column_id)
         for name, charset in before.databases().items():
             self.load_database(name, charset)
@@ -223,6 +227,8 @@ class SchemaHistory:
         for version in before.versions():
             if version.end is None:
                 self._tables.begin_as(version)
+                if (name := (version.definition.database, version.definition.name)) in misplaced:
+                    self._tables.note_misplaced(name)
                 self._fold_name((version.definition.database, version.definition.name))
 
     def _stored(self, table: TableName) -> TableName:
@@ -273,11 +279,15 @@ class SchemaHistory:
                                end_of_time(self.server_version), self.server_version, statement.sequences)
         try:
             session = parse_arguments(statement, self.flavour, self._rewrites, self._system_time_zone)
+            if has_zone := sets_replicas_zone(statement, self.flavour):
+                self._tables.time_zone = session["time_zone"]
             for change in self._parse(sql, **session):
                 self.objects.apply(change, origin, statement.database, session.get("sql_mode", ""))
                 if self.case is not None and isinstance(change, CreateDatabase | DropDatabase | AlterDatabase):
                     self.case.folds |= change.name != statement.database == folded(change.name)  # typed, and stored
                 self._apply(change, origin)
+            if has_zone:
+                self._changes.go_on_in_zone(origin)
         except (SchemaError, UnsupportedStatement) as error:
             error.file, error.position, error.gtid = origin.file, origin.position, origin.gtid
             raise

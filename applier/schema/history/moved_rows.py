@@ -36,17 +36,18 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
             tables.begin(rest, origin.end, origin.sql, rows_of(divided, rest, removed=part))
             made = unnumbered(moved(replace(old, partitioning=None), *table))
             tables.begin(made, origin.end, origin.sql, rows_of(divided, made, removed=replace(part, inside=False)))
-        case PartitionFromTable(_, partition) if partitioning is not None and plain is not None:
+        case PartitionFromTable(_, partition, is_checked) if partitioning is not None and plain is not None:
             more = partitioning.with_more([partition])
             new = replace(old, partitioning=more)
             part = PartRows(more, (len(more.partitions) - 1,))
             _end_both(tables, divided, plain, origin)
-            tables.begin(new, origin.end, origin.sql, rows_of(divided, new), rows_of(plain, new, required=part))
-        case ExchangePartition(name) if partitioning is not None and plain is not None:
+            tables.begin(new, origin.end, origin.sql, rows_of(divided, new),
+                         rows_of(plain, new, required=part, is_checked=is_checked))
+        case ExchangePartition(name, _, is_checked) if partitioning is not None and plain is not None:
             part = partitioning.rows_of([name])
             _end_both(tables, divided, plain, origin)
             tables.begin(old, origin.end, origin.sql, rows_of(divided, old, removed=part),
-                         rows_of(plain, old, required=part))
+                         rows_of(plain, old, required=part, is_checked=is_checked))
             tables.begin(plain.definition, origin.end, origin.sql,
                          rows_of(divided, plain.definition, removed=replace(part, inside=False)))
         case _:
@@ -54,15 +55,17 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
 
 
 def _rows(origin: StatementOrigin, version: TableVersion, new: TableDefinition, *, removed: PartRows | None = None,
-          required: PartRows | None = None) -> RowSource:
-    """Rows unchanged. Raises SchemaError unless both tables have columns of the same types, as the servers demand."""
+          required: PartRows | None = None, is_checked: bool = True) -> RowSource:
+    """Rows unchanged. Raises SchemaError unless both tables have columns of the same types, as the servers demand. Of a
+    table with subpartitions it is not followed in which of them a row lies."""
     if _columns(version.definition) != _columns(new):
         raise SchemaError(f"it moves rows to {new.full_name}, whose columns are not those of "
                           f"{version.definition.full_name}; servers refuse that")
     columns = tuple(range(len(version.definition.columns)))
     return RowSource(version.id, RowConversion(
         version.definition, new, columns, sql=origin.sql, timestamp_us=origin.timestamp_us, file=origin.file,
-        position=origin.position, gtid=origin.gtid, removed=removed, required=required))
+        position=origin.position, gtid=origin.gtid, removed=removed, required=required,
+        may_misplace=not is_checked and required is not None and not required.partitioning.subpartition_by))
 
 
 def _columns(table: TableDefinition) -> list[tuple[object, str | None]]:

@@ -8,12 +8,12 @@ history; if a decision depends on earlier statements, only the history can make 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from applier.errors import ApplierError
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import Dml, Ignored, SchemaChange, SessionChange
-from applier.schema.history.session import LoggedStatement, parse_arguments, text_of
+from applier.schema.history.session import LoggedStatement, parse_arguments, sets_replicas_zone, text_of
 from applier.schema.history.table_changes import first_wanted, shorten
 from applier.schema.name_case import folded_table
 from applier.schema.stored_object import NamedObject
@@ -51,19 +51,24 @@ class Relevance:
         except ApplierError:
             return Relevant()
         if all(isinstance(change, SessionChange) or (
-                isinstance(change, Ignored) and change.what not in ("ALTER SEQUENCE", "OPTIMIZE")
+                isinstance(change, Ignored) and change.what not in ("ALTER SEQUENCE", "OPTIMIZE", "REPAIR")
                 and not any(map(self._may_want, change.objects))) for change in changes):
-            return Relevant(is_needed=False)
+            return self._unneeded(statement, flavour)
         if len(changes) != 1 or not isinstance(dml := changes[0], Dml):
             return Relevant()
         concerned = first_wanted(dml.tables, self.wanted)
         if concerned is None and first_wanted(dml.tables and tuple(map(folded_table, dml.tables)), self.wanted):
             return Relevant()  # it depends on the server's lower_case_table_names
         if concerned is None:
-            return Relevant(is_needed=False)
+            return self._unneeded(statement, flavour)
         if self.skip_statements:
-            return Relevant(is_needed=False, skipped=(concerned, dml.kind))
+            return replace(self._unneeded(statement, flavour), skipped=(concerned, dml.kind))
         return Relevant(stops=True, sql=self._beginning(statement, flavour, dml))
+
+    @staticmethod
+    def _unneeded(statement: LoggedStatement, flavour: str) -> Relevant:
+        """A statement without an effect of its own; its time zone may have one, without its text."""
+        return Relevant(sql="") if sets_replicas_zone(statement, flavour) else Relevant(is_needed=False)
 
     def _may_want(self, object: NamedObject) -> bool:
         """Return True if a view, trigger, routine or event may be about a wanted table."""

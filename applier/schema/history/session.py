@@ -55,6 +55,12 @@ def parse_arguments(statement: LoggedStatement, flavour: str, rewrites: Mapping[
             **session_of(statement.context, flavour, system_time_zone)}
 
 
+def sets_replicas_zone(statement: LoggedStatement, flavour: str) -> bool:
+    """True if a replica computes generated columns of later rows in the statement's time zone: MariaDB's does, until
+    another statement that depends on its zone."""
+    return flavour == "mariadb" and "time_zone" in statement.context
+
+
 def _charsets(statement: LoggedStatement) -> ClientCharsets:
     """The character sets of a statement's literals. Bytes that are not text in the client's set are read as UTF-8."""
     try:

@@ -100,5 +100,5 @@ class StoredObjects:
 
 
 def _text(sql: str) -> str:
-    """A statement as text that can be written as UTF-8."""
+    """Return a statement as text that can be written as UTF-8."""
     return sql.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

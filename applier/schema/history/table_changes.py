@@ -35,7 +35,7 @@ from applier.schema.foreign_keys import pointed_anew
 from applier.schema.history.alter import Altered, alter, moved, read_without_escapes, written_again
 from applier.schema.history.conversion import RowConversion, same_to_rows
 from applier.schema.history.drawn_sequences import DrawnSequences
-from applier.schema.history.effects import computes_anew, moves_timestamps
+from applier.schema.history.effects import computes_anew, computes_in_zone, moves_timestamps
 from applier.schema.history.in_place import is_in_place
 from applier.schema.history.moved_rows import BOTH_KNOWN, MOVING, MovingAction, move_rows
 from applier.schema.history.table_versions import (
@@ -102,6 +102,9 @@ class TableChanges:
             case Ignored("OPTIMIZE", names):
                 for database, optimized in names:
                     self._define_again((database, optimized or ""), origin)
+            case Ignored("REPAIR", names):
+                for database, repaired in names:
+                    self._repair((database, repaired or ""), origin)
             case Other():
                 self._stop_at_ddl(change, origin)
             case Dml():
@@ -208,6 +211,13 @@ class TableChanges:
             raise SchemaError(f"{error.message}: {shorten(origin.sql)}", table=divided.definition.full_name,
                               hint=origin.way_out) from None
 
+    def _repair(self, table: TableName, origin: StatementOrigin) -> None:
+        """Move rows of a table to the partitions to which they belong."""
+        version = self._tables.live(table)
+        if version is not None and version.may_misplace and (by := version.definition.partitioning) is not None:
+            self._go_on(version, Altered(version.definition, tuple(range(len(version.definition.columns))),
+                                         rewritten=by.names, repairs=True), None, origin)
+
     def _rename(self, old: TableName, new: TableName, origin: StatementOrigin) -> None:
         version = self._named(old, origin)
         if version is None:
@@ -241,7 +251,8 @@ class TableChanges:
         context = context or StatementContext(old.flavour, time_zone="SYSTEM")
         conversion = RowConversion(
             old, new, altered.sources, context.sql_mode, context.time_zone, origin.sql, origin.timestamp_us,
-            origin.file, origin.position, origin.gtid, altered.removed, first_number=altered.first_number,
+            origin.file, origin.position, origin.gtid, altered.removed, rewritten=altered.rewritten,
+            repairs=altered.repairs, first_number=altered.first_number,
             numbering=origin.numbering, end_of_time=origin.end_of_time, ignores=altered.ignores,
             server_version=origin.server_version,
             foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names,
@@ -257,7 +268,7 @@ class TableChanges:
                 for column, other in zip(new.columns, written.columns, strict=True)))
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
                 and acts_alike(old, new, others) and not (moves_timestamps(conversion) or computes_anew(conversion)
-                                                          or version.reorders(new)):
+                                                          or version.reorders(new) or version.may_misplace):
             self._tables.redefine(version, new, origin.end, origin.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):
@@ -293,6 +304,17 @@ class TableChanges:
         """
         self._check_engine(definition)
         self._tables.begin(definition, origin.end, origin.sql, *sources, emptied=emptied)
+
+    def go_on_in_zone(self, origin: StatementOrigin) -> None:
+        """Let rows after a statement be computed in the time zone of versions that begin."""
+        time_zone = self._tables.time_zone
+        for version in list(self._tables.alive()):
+            definition = version.definition
+            if version.time_zone != time_zone and computes_in_zone(definition):
+                same = RowConversion(definition, definition, tuple(range(len(definition.columns))), file=origin.file,
+                                     position=origin.position, gtid=origin.gtid)
+                self._tables.end((definition.database, definition.name), origin.end)
+                self._tables.begin(definition, origin.end, origin.sql, RowSource(version.id, same))
 
     def _check_engine(self, definition: TableDefinition) -> None:
         if self._wanted(definition.database, definition.name):

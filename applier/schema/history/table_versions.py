@@ -37,7 +37,8 @@ class TableVersion:
     before it, under whatever name that was; and from a table that a partition was exchanged with. `in_base` is the name
     under which a base has the rows that it began with, None for a table that the log made. `given`: it was there before
     the log, which may know it with other columns, as a replica's. `time_zone` is that of a replica's applier.
-    `unordered`: rows of a partition may have come behind others, since the partitions were changed."""
+    `unordered`: rows of a partition may have come behind others, since the partitions were changed. `may_misplace`:
+    rows may lie in partitions to which they do not belong."""
 
     id: int
     definition: TableDefinition
@@ -49,6 +50,7 @@ class TableVersion:
     given: bool = False
     time_zone: str = SYSTEM
     unordered: bool = False
+    may_misplace: bool = False
 
     @property
     def is_older_than_log(self) -> bool:
@@ -114,10 +116,11 @@ class Redefinition:
 
 class TableVersions:
     """All versions of all tables, in the order of creation; a version's id is its index. The columns of tables that are
-    `wanted` have numbers; `last_column_id` is the last one that was given."""
+    `wanted` have numbers; `last_column_id` is the last one that was given, `time_zone` the zone of versions that begin.
+    """
 
     def __init__(self, wanted: Callable[[str, str], bool], time_zone: str = SYSTEM) -> None:
-        self._wanted, self._time_zone, self.last_column_id = wanted, time_zone, 0
+        self._wanted, self.time_zone, self.last_column_id = wanted, time_zone, 0
         self._versions: list[TableVersion] = []
         self._by_table: dict[TableName, SortedKeyList[int, Position]] = {}  # ids by the versions' starts
         self._by_folded: dict[TableName, list[TableName]] = {}  # all names, by these in lower case
@@ -205,8 +208,10 @@ class TableVersions:
             in_base = self._versions[sources[0].version].in_base
         earlier = sources[0].version if sources else emptied
         given = position == BEFORE_THE_LOG or (earlier is not None and self._versions[earlier].given)
+        may_misplace = definition.partitioning is not None and any(
+            source.conversion.may_misplace or self._versions[source.version].may_misplace for source in sources)
         self._versions.append(TableVersion(number, definition, position, None, sql, sources, in_base, given,
-                                           self._time_zone))
+                                           self.time_zone, may_misplace=may_misplace))
         if table not in self._by_table:
             self._by_table[table] = SortedKeyList(key=lambda number: self._versions[number].start)
             self._by_folded.setdefault(folded_table(table), []).append(table)
@@ -218,6 +223,11 @@ class TableVersions:
         definition = before.definition
         self.begin(definition, BEFORE_THE_LOG, before.created_by)
         self._versions[-1] = replace(self._versions[-1], given=before.given)
+
+    def note_misplaced(self, table: TableName) -> None:
+        """Note that rows of a table may lie in partitions to which they do not belong."""
+        number = self._alive[table]
+        self._versions[number] = replace(self._versions[number], may_misplace=True)
 
     def numbered(self, definition: TableDefinition) -> TableDefinition:
         """Return the definition of a table whose new columns get their numbers, if it is wanted."""

@@ -1,4 +1,5 @@
-"""Records values in a file of a snapshot that its readers see as others: invalid dates, text in lossy character sets.
+"""Records what the readers of a snapshot's file do not see: invalid dates, text in lossy character sets, and the
+partitions of rows that do not belong to these.
 
 Readers see null for an invalid date (applier.mysql.values.zero_dates), and for text that does not determine its bytes
 they see the result of a SELECT (applier.mysql.character_sets.exact_text). A later replay, comparisons and `applier
@@ -11,6 +12,8 @@ of each key is a Parquet file in base64 with a row for each such value; a file w
     applier.text_bytes   column, row       the same
                          charset  string   the column's character set
                          bytes    binary   the value as the server has it
+    applier.partitions   row      int64    the number of a row that does not belong to the partition that it lies in
+                         name     string   the partition's name, folded (applier.mysql.names)
 """
 
 from __future__ import annotations
@@ -31,8 +34,10 @@ from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import zero
 from applier.schema.definition import TableDefinition
 
-DATES_KEY, TEXTS_KEY = b"applier.no_dates", b"applier.text_bytes"
-_OPTIONS = {"compression": "zstd", "use_dictionary": ["column", "number", "charset"],
+DATES_KEY, TEXTS_KEY, PARTITIONS_KEY = b"applier.no_dates", b"applier.text_bytes", b"applier.partitions"
+PARTITION = "applier.partition"
+"""An additional column of rows to be written: the partition that a row lies in without belonging to it, or null."""
+_OPTIONS = {"compression": "zstd", "use_dictionary": ["column", "number", "charset", "name"],
             "column_encoding": {"row": "DELTA_BINARY_PACKED"}, "write_statistics": False}
 
 
@@ -43,6 +48,13 @@ class ValueMarks:
         self._charsets, self._rows = charsets, 0
         self._dates: list[pa.Table] = []
         self._texts: list[pa.Table] = []
+        self._partitions: list[pa.Table] = []
+
+    def take_partitions(self, partitions: pa.ChunkedArray) -> None:
+        """Take the partitions of the next rows of the file (PARTITION), before these."""
+        marked = np.flatnonzero(partitions.is_valid())
+        if len(marked):
+            self._partitions.append(pa.table({"row": self._rows + marked, "name": partitions.take(pa.array(marked))}))
 
     def taken_from(self, rows: pa.Table) -> pa.Table:
         """Take the next rows of the file, and return them as readers will see them."""
@@ -76,11 +88,11 @@ class ValueMarks:
     def metadata(self) -> dict[bytes, bytes]:
         """Return the file's metadata entries."""
         entries = {}
-        for key, parts in ((DATES_KEY, self._dates), (TEXTS_KEY, self._texts)):
+        for key, parts in ((DATES_KEY, self._dates), (TEXTS_KEY, self._texts), (PARTITIONS_KEY, self._partitions)):
             if parts:
-                sink = pa.BufferOutputStream()
-                marks = pa.concat_tables(parts).sort_by([("column", "ascending"), ("row", "ascending")])
-                pq.write_table(marks, sink, **_OPTIONS)
+                sink, marks = pa.BufferOutputStream(), pa.concat_tables(parts)
+                by = [name for name in ("column", "row") if name in marks.column_names]
+                pq.write_table(marks.sort_by([(name, "ascending") for name in by]), sink, **_OPTIONS)
                 entries[key] = base64.b64encode(sink.getvalue())
         return entries
 
@@ -136,11 +148,27 @@ class MarkedValues:
         return rows
 
 
+def partitions_of(metadata: Mapping[bytes, bytes] | None, n_rows: int, file: str) -> pa.Array:
+    """Return the column PARTITION of a file's rows, given its metadata. Raises SnapshotError for a damaged entry."""
+    names = np.full(n_rows, None, object)
+    try:
+        if (marks := _marks(metadata or {}, PARTITIONS_KEY)) is not None:
+            names[marks.column("row").to_numpy()] = marks.column("name").to_pylist()
+    except (ValueError, KeyError, IndexError, OSError, pa.ArrowException) as error:
+        raise SnapshotError(f"the file's entry of partitions is damaged: {error}", file=file) from error
+    return pa.array(names, pa.string())
+
+
+def _marks(metadata: Mapping[bytes, bytes], key: bytes) -> pa.Table | None:
+    if key not in metadata:
+        return None
+    return open_parquet(pa.BufferReader(base64.b64decode(metadata[key], validate=True))).read()
+
+
 def _by_column(metadata: Mapping[bytes, bytes], key: bytes) -> Iterator[tuple[str, pa.Table]]:
     """Return an entry's rows, by column name."""
-    if key not in metadata:
+    if (marks := _marks(metadata, key)) is None:
         return
-    marks = open_parquet(pa.BufferReader(base64.b64decode(metadata[key], validate=True))).read()
     for name in marks.column("column").unique().to_pylist():
         yield name, marks.filter(pa.compute.equal(marks.column("column"), name))
 

@@ -24,7 +24,7 @@ from applier.sql.casting.byte_strings import to_bytes
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.intervals import SECOND
-from applier.sql.functions.json_documents.documents import as_part
+from applier.sql.functions.json_documents.new_documents import as_part
 from applier.sql.nodes import Call
 from applier.sql.read_times import datetimes, has_dates, times
 from applier.sql.values import (

@@ -8,16 +8,13 @@ a server takes: {"server", "sql_mode", "kind", "text", "values": [what the rows 
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from tests.recorded.sql.record_generated import shown
+from tests.recorded.sql.server_columns import computing, make_base, shown, write
 
 FOLDER = Path(__file__).parent
 RECORDED = FOLDER / "dates.jsonl.gz"
@@ -74,20 +71,10 @@ def rows() -> list[list[Any]]:
 
 def record(url: str) -> Iterator[dict]:
     """All of the columns that the server at a URL takes."""
-    import pymysql
+    from pymysql import MySQLError
 
-    place = urlsplit(url)
-    with pymysql.connect(host=place.hostname, port=place.port, user=place.username or "root", charset="utf8mb4",
-                         password=place.password or "", autocommit=True) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT VERSION()")
-        [[version]] = cursor.fetchall()
-        cursor.execute("SET SESSION sql_log_bin = 0, sql_mode = '', time_zone = '+00:00'")
-        cursor.execute("CREATE DATABASE computed CHARACTER SET utf8mb4")
-        cursor.execute("USE computed")
-        columns = ", ".join(f"{name} {kind}" for name, (kind, _) in COLUMNS.items())
-        cursor.execute(f"CREATE TABLE base (k INT PRIMARY KEY AUTO_INCREMENT, {columns})")
-        for row in rows():
-            cursor.execute(f"INSERT INTO base ({', '.join(COLUMNS)}) VALUES ({', '.join(['%s'] * len(row))})", row)
+    with computing(url) as (cursor, version):
+        make_base(cursor, {name: kind for name, (kind, _) in COLUMNS.items()}, rows())
 
         def held(some: list[tuple[str, str]], mode: str) -> list[list[Any] | None]:
             """What the rows hold of some columns; None of one that the server does not take."""
@@ -101,7 +88,7 @@ def record(url: str) -> Iterator[dict]:
             cursor.execute(f"SET SESSION sql_mode = '{mode}'")
             try:
                 cursor.execute(f"ALTER TABLE t {added}")
-            except pymysql.MySQLError:
+            except MySQLError:
                 half = len(some) // 2
                 return held(some[:half], mode) + held(some[half:], mode) if half else [None]
             wanted = ", ".join(re.sub(r"\bg\b", name, shown(kind)) for name, (kind, _) in zip(names, some, strict=True))
@@ -115,13 +102,10 @@ def record(url: str) -> Iterator[dict]:
                 for (kind, text), values in zip(some, held(some, mode), strict=True):
                     if values is not None:
                         yield {"server": version, "sql_mode": mode, "kind": kind, "text": text, "values": values}
-        cursor.execute("DROP DATABASE computed")
 
 
 def main(urls: list[str]) -> None:
-    lines = [json.dumps(case, ensure_ascii=False) + "\n" for url in urls for case in record(url)]
-    RECORDED.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
-    print(f"{len(lines)} columns are in {RECORDED}")
+    write(RECORDED, (case for url in urls for case in record(url)))
 
 
 if __name__ == "__main__":

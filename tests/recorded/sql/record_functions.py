@@ -8,15 +8,12 @@ functions.jsonl.gz, or mysql_functions.jsonl.gz, holds a line for each column th
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from tests.recorded.sql.record_generated import shown
+from tests.recorded.sql.server_columns import computing, make_base, shown, write
 
 FOLDER = Path(__file__).parent
 RECORDED = {name: FOLDER / f"{name}.jsonl.gz" for name in ("functions", "mysql_functions")}
@@ -59,20 +56,11 @@ ROWS = [
 
 def record(url: str, asked: list[str]) -> Iterator[dict]:
     """All of the columns that the server at a URL takes."""
-    import pymysql
+    from pymysql import MySQLError
 
-    place = urlsplit(url)
-    with pymysql.connect(host=place.hostname, port=place.port, user=place.username or "root", charset="utf8mb4",
-                         password=place.password or "", autocommit=True) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT VERSION()")
-        [[version]] = cursor.fetchall()
-        cursor.execute("SET SESSION sql_log_bin = 0, sql_mode = ''")
-        cursor.execute("CREATE DATABASE computed CHARACTER SET utf8mb4")
-        cursor.execute("USE computed")
+    with computing(url) as (cursor, version):
         columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
-        cursor.execute(f"CREATE TABLE base (k INT PRIMARY KEY AUTO_INCREMENT, {columns})")
-        for row in ROWS:
-            cursor.execute(f"INSERT INTO base ({', '.join(COLUMNS)}) VALUES ({', '.join(['%s'] * len(row))})", row)
+        make_base(cursor, COLUMNS, ROWS)
         for line in asked:
             kind, text = _ASKED.fullmatch(line).groups()
             try:
@@ -80,19 +68,16 @@ def record(url: str, asked: list[str]) -> Iterator[dict]:
                 cursor.execute(f"CREATE TABLE t (k INT PRIMARY KEY, {columns}, g {kind} AS ({text}) STORED)")
                 cursor.execute(f"INSERT INTO t (k, {', '.join(COLUMNS)}) SELECT * FROM base")
                 cursor.execute(f"SELECT {shown(kind)} FROM t ORDER BY k")
-            except pymysql.MySQLError:
+            except MySQLError:
                 continue
             yield {"server": version, "kind": kind, "text": text, "values": [value for value, in cursor.fetchall()]}
-        cursor.execute("DROP DATABASE computed")
 
 
 def main(words: list[str]) -> None:
     name = "mysql_functions" if "mysql" in words else "functions"
     asked = (FOLDER / f"{name}.sql").read_text().splitlines()
     urls = [word for word in words if word != "mysql"]
-    lines = [json.dumps(case, ensure_ascii=False) + "\n" for url in urls for case in record(url, asked)]
-    RECORDED[name].write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
-    print(f"{len(lines)} columns are in {RECORDED[name]}")
+    write(RECORDED[name], (case for url in urls for case in record(url, asked)))
 
 
 if __name__ == "__main__":

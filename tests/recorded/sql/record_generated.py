@@ -7,13 +7,12 @@ generated.jsonl.gz holds a line for each column that a server takes: {"flavour",
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+
+from tests.recorded.sql.server_columns import computing, shown, write
 
 RECORDED = Path(__file__).parent / "generated.jsonl.gz"
 
@@ -116,26 +115,12 @@ CASES = {"": [*PLAIN, *DATED], "NO_ZERO_IN_DATE": DATED, "PIPES_AS_CONCAT": JOIN
          "HIGH_NOT_PRECEDENCE": BOUND, "HIGH_NOT_PRECEDENCE,PIPES_AS_CONCAT": [*JOINED, *BOUND]}
 
 
-def shown(kind: str) -> str:
-    """The value g as text that tells it exactly."""
-    if kind.startswith(("VARBINARY", "BLOB")):
-        return "HEX(g)"
-    if kind.startswith(("FLOAT", "DOUBLE")):
-        return "CAST(CAST(g AS DOUBLE) AS CHAR)"
-    return "CAST(g + 0 AS CHAR)" if kind.startswith("BIT") else "CAST(g AS CHAR CHARACTER SET utf8mb4)"
-
-
 def record(url: str) -> Iterator[dict]:
     """All columns that the server at a URL takes."""
-    import pymysql
+    from pymysql import MySQLError
 
-    place = urlsplit(url)
-    with pymysql.connect(host=place.hostname, port=place.port, user=place.username or "root", charset="utf8mb4",
-                         password=place.password or "", autocommit=True) as connection, connection.cursor() as cursor:
-        flavour = "mariadb" if "MariaDB" in connection.get_server_info() else "mysql"
-        cursor.execute("SET SESSION sql_log_bin = 0")
-        cursor.execute("CREATE DATABASE computed CHARACTER SET utf8mb4")
-        cursor.execute("USE computed")
+    with computing(url) as (cursor, version):
+        flavour = "mariadb" if "MariaDB" in version else "mysql"
         for mode, cases in CASES.items():
             cursor.execute(f"SET SESSION sql_mode = '{mode}'")
             for kind, text in cases:
@@ -152,18 +137,15 @@ def record(url: str) -> Iterator[dict]:
                         cursor.execute(f"INSERT INTO t ({', '.join(names)}) VALUES ({', '.join(['%s'] * len(names))})",
                                        given)
                     cursor.execute(f"SELECT {shown(kind)} FROM t")
-                except pymysql.MySQLError:
+                except MySQLError:
                     continue
                 yield {"flavour": flavour, "sql_mode": mode, "create": create,
                        "columns": {name: COLUMNS[name][1] for name in names},
                        "values": [value for value, in cursor.fetchall()]}
-        cursor.execute("DROP DATABASE computed")
 
 
 def main(urls: list[str]) -> None:
-    lines = [json.dumps(case, ensure_ascii=False) + "\n" for url in urls for case in record(url)]
-    RECORDED.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
-    print(f"{len(lines)} columns are in {RECORDED}")
+    write(RECORDED, (case for url in urls for case in record(url)))
 
 
 if __name__ == "__main__":

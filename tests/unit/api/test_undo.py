@@ -375,6 +375,21 @@ def test_columns_that_nobody_changed_since(tmp_path):
         (1, 1, 8), (2, 2, 2), (9, 0, 0), (5, 5, 7))))
 
 
+def test_columns_that_others_changed_in_between(tmp_path):
+    """UNDO-BACK: columns that the transactions changed again get back what others gave them; they do not stay."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(9), c INT)")
+    log.transaction(("insert", "t", {"id": [1, 2, 3], "a": [1] * 3, "b": ["one"] * 3, "c": [1] * 3}))
+    log.transaction(("update", "t", {"id": [1, 2, 3]}, {"a": [0] * 3, "b": [""] * 3}))
+    log.transaction(("update", "t", {"id": [1]}, {"a": [6]}), ("update", "t", {"id": [2]}, {"b": [None]}))
+    log.transaction(("update", "t", {"id": [1]}, {"a": [7]}))
+    log.transaction(("update", "t", {"id": [1, 2, 3]}, {"a": [0] * 3, "b": ["two"] * 3, "c": [2] * 3}))
+    log.transaction(("update", "t", {"id": [3]}, {"c": [3]}))
+    found = log.undo(2, 5, on_conflict="columns")
+    assert (found.tables[0].updated, found.tables[0].partly) == (3, 3)
+    assert log.undone() == rows(*({"id": n, "a": a, "b": b, "c": c} for n, a, b, c in (
+        (1, 7, "one", 1), (2, 1, None, 1), (3, 1, "one", 3))))
+
+
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 @pytest.mark.parametrize("chosen_replaces", [False, True])
 @pytest.mark.parametrize("others_replace", [False, True])

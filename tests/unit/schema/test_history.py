@@ -259,15 +259,6 @@ def test_schema_file():
     assert again.at("d", "t", (0, 4)).definition == t.definition
 
 
-def test_a_definition_of_bytes_that_are_no_text():
-    """No snapshot can hold such a label, which MySQL keeps; of other tables it does not matter."""
-    log = Log()
-    with pytest.raises(SchemaError, match="not text") as error:
-        log(b"CREATE TABLE t (a ENUM('\xff', 'b'))")
-    assert (error.value.position, error.value.table) == (100, "d.t")
-    Log(wanted=lambda database, table: False)(b"CREATE TABLE t (a ENUM('\xff', 'b'))")
-
-
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 def test_bytes_that_are_no_text_where_servers_take_them(flavour):
     """A replica continues: in a comment they are question marks, in a binary default themselves, added later, too."""

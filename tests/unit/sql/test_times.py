@@ -141,17 +141,23 @@ def test_mysql_compares_invalid_dates_of_columns_as_they_are(expression, text, e
     ("mysql", "EXTRACT(HOUR FROM '10:11:12')", [10]), ("mysql", "EXTRACT(HOUR FROM '2020-01-02 10:11:12')", [10]),
     ("mariadb", "EXTRACT(DAY FROM '2020-01-02')", [2]), ("mariadb", "EXTRACT(DAY FROM 20200102101112)", [2]),
     ("mariadb", "EXTRACT(DAY FROM '1231')", [None]), ("mariadb", "EXTRACT(HOUR FROM 101112)", [10]),
-    ("mariadb", "EXTRACT(HOUR FROM '10:11:12')", [10])])
+    ("mariadb", "EXTRACT(HOUR FROM '10:11:12')", [10]), ("mariadb", "EXTRACT(DAY FROM 1231)", [0]),
+    ("mariadb", "EXTRACT(DAY FROM 7e0)", [0]), ("mariadb", "EXTRACT(DAY FROM 20200100)", [84]),
+    ("mariadb", "EXTRACT(HOUR FROM -20371231)", [-21]), ("mariadb", "EXTRACT(DAY_SECOND FROM 20371231)", [84211231]),
+    ("mariadb", "EXTRACT(HOUR_MINUTE FROM 2147483648)", [2036]), ("mariadb", "EXTRACT(HOUR FROM 1060)", [None]),
+    ("mariadb", "EXTRACT(DAY_HOUR FROM 876494155959)", [365205823]),
+    ("mariadb", "EXTRACT(DAY_HOUR FROM 876494160000)", [None]), ("mariadb", "EXTRACT(MICROSECOND FROM 7)", [0])])
 def test_parts_of_text_and_numbers(flavour, expression, expected):
-    """Of MySQL 9.7, and MariaDB 10.5, 10.11 and 11.8: MySQL takes a number for a date where it is one."""
+    """Of MySQL 9.7, and MariaDB 10.5, 10.11 and 11.8: MySQL takes a number for a date where it is one, MariaDB for an
+    interval of hours, minutes and seconds."""
     assert evaluate(expression, no_columns, 1, Session(flavour)).values.to_pylist() == expected
 
 
 @pytest.mark.parametrize(("flavour", "expression"), [
-    ("mariadb", "EXTRACT(DAY FROM 101)"), ("mariadb", "EXTRACT(DAY FROM 1231)"), ("mariadb", "EXTRACT(DAY FROM 7e0)"),
-    ("mariadb", "EXTRACT(DAY FROM 20200100)"), ("mariadb", "EXTRACT(DAY FROM '10:11:12')"),
+    ("mariadb", "EXTRACT(DAY FROM 7.5)"), ("mariadb", "EXTRACT(HOUR FROM 20371231.5)"),
+    ("mariadb", "EXTRACT(DAY FROM '10:11:12')"), ("mariadb", "EXTRACT(DAY_HOUR FROM 20371231.5)"),
     ("mariadb", "EXTRACT(DAY FROM '32:00:00')"), ("mariadb", "EXTRACT(DAY FROM '2020-01')"),
-    ("mariadb", "EXTRACT(HOUR FROM 20200102)"), ("mariadb", "EXTRACT(MINUTE FROM '2020-01-02')"),
+    ("mariadb", "EXTRACT(HOUR_MINUTE FROM '2020-01-02')"), ("mariadb", "EXTRACT(MINUTE FROM '2020-01-02')"),
     ("mariadb", "EXTRACT(SECOND FROM '2020.01.02')"), ("mysql", "EXTRACT(HOUR FROM 7.0)"),
     ("mysql", "EXTRACT(HOUR FROM '2020-13-01')"),
     ("mysql", "EXTRACT(SECOND FROM '1-1-1')")])

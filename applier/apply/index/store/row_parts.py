@@ -25,14 +25,15 @@ class EncodedRowPart:
 class Search:
     """How a before-image finds its row: by the unique key of this number, or by all these parts. `ranked`: rows that
     are equal in these may differ in others, and the first one in the table's order is used. Without any part no row is
-    found (IDX-R2), which also stops idempotent mode, unless `is_passed_over` (MariaDB). `kind` is the server's access
-    path (keysearch.choose.AccessPath.kind)."""
+    found (IDX-R2), which also stops idempotent mode, unless `is_passed_over` (MariaDB); with `finds_any` it is the
+    first row. `kind` is the server's access path (keysearch.choose.AccessPath.kind)."""
 
     unique: int | None = None
     parts: tuple[int, ...] = ()
     ranked: bool = False
     kind: str = "scan"
     is_passed_over: bool = False
+    finds_any: bool = False
 
 
 class Inputs:

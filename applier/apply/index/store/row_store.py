@@ -76,7 +76,7 @@ class RowStore(UnitIndex[DecodedChanges]):
         there are as many as kernels can number."""
         if search.unique is not None:
             return search.unique
-        if not search.parts:
+        if not search.parts and not search.finds_any:
             return s.NO_ROW if search.is_passed_over else s.NO_SEARCH
         if search.parts not in self._searches:
             if len(self._indexes) >= s.NO_ROW:

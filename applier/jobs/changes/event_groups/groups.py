@@ -77,12 +77,12 @@ class FileGroups:
         return [pa.array(versions), pa.array(seqs), pa.array(times).view(_TIME), gtids, servers, threads, files]
 
     def versions(self, positions: np.ndarray) -> np.ndarray:
-        """The commit versions of the groups that bytes at these offsets, ascending, are in."""
+        """Return the commit versions of the groups that bytes at these offsets, ascending, are in."""
         versions: np.ndarray = self._versions[self._of(positions)] if len(positions) else np.empty(0, np.int64)
         return versions
 
     def numbers(self, positions: np.ndarray) -> np.ndarray:
-        """The groups that bytes at these offsets, ascending, are in, by their numbers in the file."""
+        """Return the groups that bytes at these offsets, ascending, are in, by their numbers in the file."""
         return self._of(positions)
 
     @property
@@ -91,7 +91,7 @@ class FileGroups:
         return self._starts
 
     def all_commits(self) -> tuple[pa.Array, pa.Array, pa.Array]:
-        """Times, commit versions and GTIDs of all groups."""
+        """Return the times, commit versions and GTIDs of all groups."""
         return pa.array(self._times).view(_TIME), pa.array(self._versions), self._gtids(slice(None))
 
     @property
@@ -115,7 +115,7 @@ class FileGroups:
         return int(self._found.are_without_thread.sum())
 
     def wanted_commits(self) -> tuple[pa.Array, pa.Array, pa.Array]:
-        """Times, commit versions and GTIDs of the wanted groups."""
+        """Return the times, commit versions and GTIDs of the wanted groups."""
         times, versions, gtids = self.all_commits()
         which = pa.array(self._wanted_ones)
         return times.filter(which), versions.filter(which), gtids.filter(which)
@@ -133,7 +133,7 @@ class FileGroups:
         self._versions[own], self._times[own] = by._versions[other], by._times[other]
 
     def starts(self, positions: np.ndarray) -> np.ndarray:
-        """Where the groups begin that bytes at these offsets are in."""
+        """Return where the groups begin that bytes at these offsets are in."""
         starts: np.ndarray = self._starts[self._of(positions)]
         return starts
 
@@ -145,7 +145,8 @@ class FileGroups:
         return wanted
 
     def wanted_parts(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The parts of [start, end) that are in wanted groups, ascending; groups that follow one another are one."""
+        """Yield the parts of [start, end) that are in wanted groups, ascending; groups that follow one another are
+        one."""
         if self._wanted.all:
             yield start, end
             return
@@ -183,13 +184,13 @@ class FileGroups:
         return numbers
 
     def _executed_by(self, groups: slice) -> tuple[pa.Array, pa.Array]:
-        """The servers and threads of groups; null where the log does not say it."""
+        """Return the servers and threads of groups; null where the log does not say it."""
         threads, found = self._found.threads[groups], self._found
         return (pa.array(found.servers[groups].astype(np.int64)),
                 pa.array(threads.astype(np.int64), mask=threads < 0))
 
     def _gtids(self, groups: slice) -> pa.Array:
-        """The GTIDs of groups as servers write them; null for a group without one."""
+        """Return the GTIDs of groups as servers write them; null for a group without one."""
         sources = self._found.sources[groups]
         n = len(sources)
         offsets, data = np.empty(n + 1, np.int32), np.empty(n * self._most_gtid_bytes, np.uint8)

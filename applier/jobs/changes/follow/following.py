@@ -145,7 +145,7 @@ class _Follower:
             self._number += 1
 
     def next_batch(self) -> Batch | None:
-        """The next batch with changes of the tables; None if there is nothing new of them."""
+        """Return the next batch with changes of the tables; None if there is nothing new of them."""
         files = open_archive(self._changes.binlogs, with_gap=True).files
         if not self.has_more and files == self._read:
             return None
@@ -170,9 +170,9 @@ class _Follower:
         return ChangeLog(asked, base=self._log, filter=self._options.filter, most_bytes=most_bytes, may_be_empty=True)
 
     def _again(self, end: End) -> ChangeLog:
-        """The log of a batch that was handed out before. Where the archive does not have its end, as that of another
-        server after a failover, the GTIDs there name it. Raises ArchiveError if nothing does, or if the log up to there
-        is another one."""
+        """Return the log of a batch that was handed out before. Where the archive does not have its end, as that of
+        another server after a failover, the GTIDs there name it. Raises ArchiveError if nothing does, or if the log up
+        to there is another one."""
         log = self._up_to(end)
         *_, gtids, tail, timestamp = end
         at = log.ends_at
@@ -212,12 +212,12 @@ class _Follower:
 
 
 def _of_archive(error: UsageError) -> ArchiveError:
-    """The error for an archive that does not reach the end of a batch; it may grow up to there."""
+    """Return the error for an archive that does not reach the end of a batch; it may grow up to there."""
     return ArchiveError(error.message, file=error.file, hint=error.hint)
 
 
 def _order(position: End) -> int:
-    """Positions in log order."""
+    """Return positions in log order."""
     return version_at(position[0], 0, position[1])
 
 

@@ -57,11 +57,11 @@ class RowsAtTheEnd(Protocol):
 def first_images(definitions: Mapping[int, TableDefinition], segments: Iterable[LogSegment],
                  unknown: Unknown | None = None, at_end: Mapping[int, RowsAtTheEnd] = MappingProxyType({})
                  ) -> tuple[dict[int, pa.Table], bool]:
-    """Return the rows that versions of tables had before their first change, by the version's id, out of segments of
-    the log, and whether any has values that are unknown; no rows for a table without a key, or whose before-images have
-    no key. A column that a before-image lacks has the value that the row has at the end of the log, if that is known
-    (`at_end`, of versions that exist there) and no change assigned the column. Raises UnsupportedEvent for a row with
-    other values that the before-image lacks, unless it is said what these become."""
+    """Return the rows that versions of tables had before their first change, by the version's id, and whether any of
+    them has unknown values. They are read from segments of the log. A table without a key, or whose before-images do
+    not have its key, has no rows. If a before-image does not have a column, the value is the row's at the end of the
+    log, provided that it is known (`at_end`, of versions that exist there) and that no change assigned the column.
+    Raises UnsupportedEvent for other rows with missing values, unless `unknown` says how to fill them."""
     keys = {number: key for number, definition in definitions.items() if (key := table_key(definition)) is not None}
     tables = {number: _FirstImages(definitions[number], key, unknown, at_end.get(number))
               for number, key in keys.items()}
@@ -79,7 +79,7 @@ def first_images(definitions: Mapping[int, TableDefinition], segments: Iterable[
 
 @dataclass(frozen=True)
 class _Lacking:
-    """Where a before-image that lacks a column is."""
+    """The position of a before-image without some column."""
 
     file: str
     position: int
@@ -194,8 +194,9 @@ class _FirstImages:
                                   np.concatenate([part.lacking for part in self._parts])).firsts()]
 
     def _assigned(self, reading: TableReading, batch: ChangeBatch, before: pa.Array, after: pa.Array) -> np.ndarray:
-        """Which stored columns the change of each before-image, then of each after-image, assigned: all, unless an
-        update leaves the key as it was; then those of its after-image, and generated ones that depend on these."""
+        """Return which stored columns the change of each before-image, then of each after-image, assigned: bool[images,
+        columns]. These are all columns, but for an update that keeps the key only those of its after-image, and the
+        generated columns that depend on them."""
         befores, afters = (rows[rows >= 0] for rows in (batch.before_rows, batch.after_rows))
         if self._at_end is None:
             return np.empty((len(befores) + len(afters), 0), bool)
@@ -215,7 +216,7 @@ class _FirstImages:
                                | ~stays[has_after][:, np.newaxis]])
 
     def _rows(self, reading: TableReading, batch: ChangeBatch) -> tuple[pa.Table, np.ndarray, np.ndarray]:
-        """Return the before-images as rows, the stored columns that each lacks, and where."""
+        """Return the before-images as rows, the stored columns that each does not have, and their positions."""
         arrays, lacks, lacking = list[pa.Array](), list[np.ndarray](), np.full(batch.n_before, -1, np.int64)
         for number, column in enumerate(self._definition.columns):
             if column.generated == "virtual":
@@ -244,7 +245,7 @@ class _FirstImages:
 
 
 def _computed_from(definition: TableDefinition) -> list[tuple[int, list[int]]]:
-    """The generated columns, and the columns whose names are in their expressions, in whatever role."""
+    """Return the generated columns, and the columns whose names are in their expressions, in whatever role."""
     names = [folded(column.name).replace("`", "``") for column in definition.columns]
     return [(number, [other for other, name in enumerate(names) if name in folded(column.expression or "")])
             for number, column in enumerate(definition.columns) if column.generated]

@@ -15,7 +15,7 @@ from applier.schema.history.table_versions import TableVersion
 
 def closure(history: SchemaHistory, table: TableName,
              step: Callable[[SchemaHistory, set[TableName]], set[TableName]]) -> set[TableName]:
-    """A table, and those that come to it in any number of steps."""
+    """Return a table, and those that come to it in any number of steps."""
     names = {table}
     while not (more := step(history, names)) <= names:
         names |= more
@@ -23,12 +23,12 @@ def closure(history: SchemaHistory, table: TableName,
 
 
 def related(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
-    """The tables whose changes may change rows of these tables, or that rows of theirs come from or go to."""
+    """Return the tables whose changes may change rows of these tables, or that rows of theirs come from or go to."""
     return parents(history, names) | sources(history, names) | _successors(history, names)
 
 
 def sources(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
-    """The tables that DDL gave these tables rows of."""
+    """Return the tables that DDL gave these tables rows of."""
     versions = {version.id: version.definition for version in history.versions()}
     found = (versions[source.version] for name in names for version in versions_of(history, name)
              for source in version.sources)
@@ -36,20 +36,20 @@ def sources(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
 
 
 def _successors(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
-    """The tables that DDL gave rows of these tables."""
+    """Return the tables that DDL gave rows of these tables."""
     own = {version.id for name in names for version in versions_of(history, name)}
     return {(version.definition.database, version.definition.name) for version in history.versions()
             if any(source.version in own for source in version.sources)}
 
 
 def parents(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
-    """The tables that cascading foreign keys of these tables refer to."""
+    """Return the tables that cascading foreign keys of these tables refer to."""
     return {(key.database, key.table) for name in names for version in versions_of(history, name)
             for key in version.definition.foreign_keys if key.cascades}
 
 
 def versions_of(history: SchemaHistory, table: TableName) -> list[TableVersion]:
-    """All definitions that a name had."""
+    """Return all definitions that a name had."""
     return [version for version in history.versions()
             if (version.definition.database, version.definition.name) == table]
 

@@ -45,7 +45,7 @@ class WholeRows:
                                        table=version.definition.full_name, hint="ask for changes that are not complete")
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The changes in commit order. Where an ALTER has changed values, all rows follow it, as inserts. Raises
+        """Yield the changes in commit order. Where an ALTER has changed values, all rows follow it, as inserts. Raises
         ReplayStopped where a change cannot be applied."""
         given = 0
         try:
@@ -78,7 +78,7 @@ class WholeRows:
             yield from self._below(statement, log, walks)
 
     def _columns(self, version: int) -> list[str]:
-        """The columns of a version that the feed has; one of them at least, whose rows can be counted."""
+        """Return the columns of a version that the feed has; one of them at least, whose rows can be counted."""
         definition, names = self._log.versions[version].definition, self._log.names[version]
         wanted = [definition.columns[number].name for number, name in names.items() if name in self._log.columns]
         return wanted or [definition.stored_columns[0].name]
@@ -93,7 +93,7 @@ class WholeRows:
                     yield self._changes(version, read, groups)
 
     def _changes(self, version: int, read: ReadSteps, groups: FileGroups) -> pa.RecordBatch:
-        """Steps as changes: the row before each, and then the one after it."""
+        """Return steps as changes: the row before each, and then the one after it."""
         before, after = read.before >= 0, read.after >= 0
         counts = before.astype(np.int64) + after
         which = np.repeat(np.arange(len(counts)), counts)
@@ -133,7 +133,7 @@ class WholeRows:
     def _batch(self, version: int, values: pa.Table, rows: np.ndarray, kinds: np.ndarray, groups: FileGroups,
                positions: np.ndarray, numbers: np.ndarray, seqs: np.ndarray,
                by_foreign_keys: np.ndarray) -> pa.RecordBatch:
-        """Rows of `values`, each with the feed's description of its change."""
+        """Return the rows of `values`, each with the feed's description of its change."""
         definition, picks = self._log.versions[version].definition, pa.array(rows)
         names = {name: definition.columns[number].name for number, name in self._log.names[version].items()}
         arrays = [as_type(_picked(values, definition.column(names[field.name]), picks), field.type)
@@ -174,8 +174,8 @@ class _TracedVersion:
         self._taken.clear()
 
     def _of_chosen(self, steps: Steps) -> Steps:
-        """Those of chosen rows. Where an update's row before and the one after are in two units, that is two steps, and
-        either chooses both."""
+        """Return those of chosen rows. Where an update's row before and the one after are in two units, that is two
+        steps, and either chooses both."""
         if self._keys is None or self._chosen is None:
             return steps
         found = [np.empty(0, np.bool_)]

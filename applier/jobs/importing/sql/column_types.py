@@ -44,7 +44,7 @@ _MOST_SCALE = 38
 
 
 def convert_column(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
-    """The values of a column's literals; `array` is of a type that casts to `arrow_type(column_type)`."""
+    """Return the values of a column's literals; `array` is of a type that casts to `arrow_type(column_type)`."""
     return CONVERSIONS[column_type.entry.family](literals, column_type, reading)
 
 
@@ -61,7 +61,7 @@ def _whole(literals: Literals, allowed: int, bits: int, unsigned: bool) -> Value
 
 
 def _bit(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
-    """Numbers, or the bits in the bytes of a text, whatever its characters are."""
+    """Return numbers, or the bits in the bytes of a text, whatever its characters are."""
     n_bits = column_type.length or 1
     if not literals.seen & (kernels.CHARACTERS | kernels.BYTES):
         return _whole(literals, kernels.INTEGER_KINDS, n_bits, True)
@@ -125,7 +125,7 @@ def _decimals(literals: Literals, column_type: ColumnType, reading: LiteralConte
 
 
 def _wide_decimals(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
-    """Digits unchanged, if they are in the server's own form."""
+    """Return the digits unchanged, if they are in the server's own form."""
     texts = byte_values(literals, kernels.EXACT | 1 << kind.TEXT, reading)
     scale, whole = column_type.scale or 0, (column_type.precision or 10) - (column_type.scale or 0)
     fraction = rf"\.[0-9]{{{scale}}}" if scale else ""
@@ -150,8 +150,8 @@ def _datetimes(literals: Literals, column_type: ColumnType, reading: LiteralCont
 
 
 def _to_utc(local: pa.Array, time_zone: str) -> pa.Array:
-    """Datetimes in a session's time zone; an unknown zone (SYSTEM) counts as UTC if all dates are zero (InsertColumns).
-    Raises SchemaError for an invalid zone."""
+    """Return datetimes in a session's time zone; an unknown zone (SYSTEM) counts as UTC if all dates are zero
+    (InsertColumns). Raises SchemaError for an invalid zone."""
     zone = "UTC" if time_zone.upper() == "SYSTEM" else time_zone
     try:
         at_utc = pc.assume_timezone(zero_dates.as_nulls(local), zone, ambiguous="earliest", nonexistent="latest")
@@ -179,8 +179,8 @@ def _text(literals: Literals, column_type: ColumnType, reading: LiteralContext) 
 
 
 def _characters(literals: Literals, allowed: int, column_type: ColumnType, reading: LiteralContext) -> Values:
-    """Text of literals of the kinds in `allowed`, and of bytes. Characters are in the session's set, bytes in the
-    column's; in the session's set `binary` all are bytes."""
+    """Return the text of literals of the kinds in `allowed`, and of bytes. Characters are in the session's set, bytes
+    in the column's; in the session's set `binary` all are bytes."""
     own = column_type.charset or "utf8mb4"
     session = own if reading.charset == "binary" else reading.charset
     texts = byte_values(literals, allowed | kernels.BYTES, reading)
@@ -215,7 +215,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _too_long(array: pa.Array, column_type: ColumnType) -> np.ndarray:
-    """Rows whose text has more characters than the column."""
+    """Return which rows have text with more characters than the column."""
     if column_type.length is None or _longest(array) <= column_type.length:
         return np.zeros(len(array), bool)
     longer = pc.greater(pc.utf8_length(array), column_type.length)
@@ -224,12 +224,12 @@ def _too_long(array: pa.Array, column_type: ColumnType) -> np.ndarray:
 
 
 def _longest(array: pa.Array) -> int:
-    """Bytes of the longest value."""
+    """Return the number of bytes of the longest value."""
     return int(np.diff(value_bytes(array)[0]).max(initial=0))
 
 
 def _members(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
-    """Labels as in the definition; others, such as numbers, are read one by one."""
+    """Return labels as in the definition; others, such as numbers, are read one by one."""
     texts = _characters(literals, kernels.CHARACTERS, column_type, reading)
     coded = texts.array.dictionary_encode()
     members = set(column_type.members)
@@ -283,7 +283,7 @@ def _vectors(literals: Literals, column_type: ColumnType, reading: LiteralContex
 
 
 def _network(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
-    """Addresses in MariaDB's notation; each distinct one is read once."""
+    """Return addresses in MariaDB's notation; each distinct one is read once."""
     coded = byte_values(literals, kernels.CHARACTERS, reading)
     distinct = coded.array.dictionary_encode()
     base = column_type.base

@@ -49,7 +49,7 @@ class InsertHead:
 
 
 def parse_head(text: bytes, codec: str = "utf-8") -> InsertHead | None:
-    """The head at the start of `text`, whose names are in `codec`; None if no INSERT … VALUES ( begins there."""
+    """Return the head at the start of `text`, whose names are in `codec`; None if no INSERT … VALUES ( begins there."""
     match = _HEAD.match(text)
     if match is None:
         return None
@@ -78,12 +78,12 @@ class InsertSpans:
     seen: np.ndarray
 
     def record(self) -> np.ndarray:
-        """Where the arrays are, for the kernels (SPANS)."""
+        """Return where the arrays are, for the kernels (SPANS)."""
         arrays = (self.starts, self.lengths, self.kinds, self.seen)
         return np.array((*self.kinds.shape, *map(address_of, arrays)), kernels.SPANS)
 
     def literals(self, data: np.ndarray, column: int, rows: int) -> Literals:
-        """One column of the first `rows`."""
+        """Return one column of the first `rows`."""
         return Literals(data, self.starts[column, :rows], self.lengths[column, :rows], self.kinds[column, :rows],
                         int(self.seen[column]))
 
@@ -119,8 +119,8 @@ class InsertColumns:
         return versioning is not None and sum(map(versioning.has, given)) == 2
 
     def rows(self, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: LiteralContext) -> tuple[pa.Table, int]:
-        """The converted rows, and how many zero dates became null. Raises LiteralError, and SchemaError for a column
-        that is left out and has no default."""
+        """Return the converted rows, and how many zero dates became null. Raises LiteralError, and SchemaError for a
+        column that is left out and has no default."""
         arrays, zero_dates = {}, 0
         for index, number in enumerate(self.numbers):
             column = self.definition.columns[number]
@@ -172,12 +172,12 @@ class InsertColumns:
 
 
 def _last(column: Column) -> int:
-    """A sort key: generated columns come last, after the ones that they depend on."""
+    """Return a sort key: generated columns come last, after the ones that they depend on."""
     return 2 if column.generated else int(is_variable(column))
 
 
 def refused(code: int, table: str, columns: int) -> UnsupportedStatement | SchemaError:
-    """The error for text that `parse_rows` cannot read."""
+    """Return the error for text that `parse_rows` cannot read."""
     if code == kernels.Status.WRONG_COUNT:
         return SchemaError(f"a row of an INSERT does not have {columns} values, as many as it has columns",
                            table=table, errno=1136)

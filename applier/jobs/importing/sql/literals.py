@@ -29,7 +29,7 @@ from applier.sql.literals import Value, by_number, convert
 
 
 def column_values(literals: Literals, column: Column, definition: TableDefinition, reading: LiteralContext) -> Values:
-    """The values of one column of an INSERT, as `arrow_type(column.type)`. Raises LiteralError."""
+    """Return the values of one column of an INSERT, as `arrow_type(column.type)`. Raises LiteralError."""
     wanted = arrow_type(column.type)
     values = convert_column(literals, column.type, reading)
     array = values.array if values.array.type == wanted else values.array.cast(wanted)
@@ -60,7 +60,7 @@ def _with_unusual_ones(array: pa.Array, rows: np.ndarray, literals: Literals, co
 
 
 def _read(what: int, span: bytes, column: Column, definition: TableDefinition, reading: LiteralContext) -> Any:
-    """One literal as the column's value."""
+    """Return one literal as the column's value."""
     if what == kind.DEFAULT:
         return zero_dates.to_python_number(default_scalar(column, definition))
     column_type = column.type

@@ -120,7 +120,7 @@ def _lines(cursor: Cursor) -> Lines:
 
 
 def _fields(cursor: Cursor) -> list[tuple[str, bool]] | None:
-    """The targets of the fields: names, and whether they are variables; None for all visible columns."""
+    """Return the targets of the fields: names, and whether they are variables; None for all visible columns."""
     if not cursor.accept("("):
         return None
     fields = [_field(cursor)]

@@ -100,7 +100,7 @@ class DumpSession:
             self.variables["character_set_client"] = _START["character_set_client"] if name == "default" else name
 
     def _value(self, name: str, tokens: list[Token]) -> str | None:
-        """The value on the right of an assignment to a variable; None if it is of an unknown form."""
+        """Return the value on the right of an assignment to a variable; None if it is of an unknown form."""
         if not tokens:
             return None
         if tokens[0].kind == "sign" and tokens[0].text == "@":
@@ -111,7 +111,7 @@ class DumpSession:
 
 
 def _variable(tokens: list[Token]) -> str:
-    """A variable's name in small letters, "@x" for one of the user's."""
+    """Return a variable's name in small letters, "@x" for one of the user's."""
     signs = [token.text for token in tokens if token.kind == "sign"]
     words = [token.text for token in tokens if token.kind in ("word", "name") and token.keyword not in _SCOPES]
     name = words[-1].lower() if words else ""

@@ -40,7 +40,7 @@ class Literals:
         return len(self.kinds)
 
     def text(self, row: int) -> bytes:
-        """The span of one literal."""
+        """Return the span of one literal."""
         start = int(self.starts[row])
         return self.data[start:start + int(self.lengths[row])].tobytes()
 
@@ -69,7 +69,7 @@ class Values:
 
 
 def byte_values(literals: Literals, allowed: int, reading: LiteralContext) -> Values:
-    """Literals of the kinds in `allowed` as pa.binary()."""
+    """Return literals of the kinds in `allowed` as pa.binary()."""
     rows = len(literals)
     if reading.charset != "utf8mb4":  # text that names another character set than the session's is read one by one
         allowed &= ~(1 << kind.HEX_TEXT)
@@ -93,7 +93,7 @@ def _unusual(states: np.ndarray) -> np.ndarray | None:
 
 
 def merged(unusual: np.ndarray | None, more: np.ndarray) -> np.ndarray | None:
-    """The rows of both masks; None if there are none."""
+    """Return the rows of both masks; None if there are none."""
     if unusual is not None:
         more = more | unusual
     return more if more.any() else None
@@ -107,7 +107,7 @@ def number_values(numbers: np.ndarray, states: np.ndarray, arrow: pa.DataType) -
 
 
 def nulled(array: pa.Array, rows: np.ndarray) -> pa.Array:
-    """The array with NULL in these rows (bool[n])."""
+    """Return the array with NULL in these rows (bool[n])."""
     return pc.if_else(pa.array(rows), pa.scalar(None, array.type), array) if rows.any() else array
 
 

@@ -81,7 +81,7 @@ def write_changes(storage: Storage, folder: str, snapshot: str, entry: TableEntr
 
 
 def _known(side: Side, name: str, size: int) -> FileEntry:
-    """A file that the table has, with its range of keys; without, if its rows are not in key order."""
+    """Return a file that the table has, with its range of keys; without, if its rows are not in key order."""
     rows = read_columns(side.uri, FileEntry(name, 0, size), side.definition, side.entry.key or
                         [side.definition.stored_columns[0].name])
     if side.entry.key_kind is None or not rows.num_rows:

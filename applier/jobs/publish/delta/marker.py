@@ -53,7 +53,7 @@ class Marker:
 
 
 def load_marker(storage: Storage) -> Marker | None:
-    """The marker, None where nothing was published. Raises SnapshotError where it is damaged."""
+    """Return the marker, None where nothing was published. Raises SnapshotError where it is damaged."""
     text = storage.read(MARKER)
     if text is None:
         return None

@@ -7,23 +7,15 @@ commit replaces both. Everything is checked and every footer read before anythin
 copied, which no reader sees, and then tables are committed, one after the other.
 
 Directory names have only characters that no reader changes. deltalake decodes "%", and Polars looks for "%20" instead
-of a space; so here bytes of characters other than letters, digits, "-" and "_" are "~" and two hexadecimal digits.
-
-Delta's log has statistics of the key's columns, by which files are sorted, from their footers. Values that JSON
-would not represent exactly, or that readers compare differently, are omitted: files may then be read
-unnecessarily, but are never skipped wrongly."""
+of a space; so here bytes of characters other than letters, digits, "-" and "_" are "~" and two hexadecimal digits."""
 
 from __future__ import annotations
 
-import datetime
 import hashlib
-import json
 import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,6 +24,7 @@ from deltalake.transaction import AddAction
 from applier.errors import SnapshotError, UsageError
 from applier.jobs.publish.delta.change_data import check_feed, write_changes
 from applier.jobs.publish.delta.marker import MarkedTable, Marker, load_marker, save_marker
+from applier.jobs.publish.delta.statistics import statistics
 from applier.jobs.publish.delta.storage import Storage
 from applier.jobs.publish.delta.tables import (
     ChangeData,
@@ -41,6 +34,7 @@ from applier.jobs.publish.delta.tables import (
     known_table,
     same_columns,
     same_nulls,
+    skipped_by,
     stored_schema,
 )
 from applier.jobs.publish.footers import from_footers
@@ -52,47 +46,6 @@ from applier.snapshot.files.file_entries import FileEntry
 from applier.snapshot.files.unsigned_bigints import OPTION
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.table_entry import TableEntry
-
-_LONGEST_TEXT = 32
-_EXACT = 2**53
-"""Where doubles stop to have all integers: readers may take a number of JSON for one."""
-
-
-def statistics(metadata: pq.FileMetaData) -> str:
-    """The statistics of a file, given its footer."""
-    lows, highs, nulls = dict[str, Any](), dict[str, Any](), dict[str, int]()
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    for number in range(metadata.num_columns):
-        name = metadata.schema.column(number).path
-        found = [group.column(number).statistics for group in groups]
-        if not found or any(one is None for one in found):
-            continue
-        if all(one.has_null_count for one in found):
-            nulls[name] = sum(one.null_count for one in found)
-        if all(one.has_min_max for one in found):
-            low, high = _in_json(min(one.min for one in found)), _in_json(max(one.max for one in found))
-            if low is not None and high is not None:
-                lows[name], highs[name] = low, high
-    return json.dumps({"numRecords": metadata.num_rows, "minValues": lows, "maxValues": highs, "nullCount": nulls},
-                      ensure_ascii=False)
-
-
-def _in_json(value: Any) -> int | str | None:
-    """A smallest or largest value as the log has it; None if it has not."""
-    match value:
-        case bool():
-            return None
-        case int() | Decimal():
-            whole = int(value)
-            return whole if whole == value and abs(whole) < _EXACT else None
-        case datetime.datetime():  # the log has milliseconds, and a largest value would be too small
-            return None
-        case datetime.date():
-            return value.isoformat()
-        case str():
-            return value if len(value) <= _LONGEST_TEXT else None
-    return None
-
 
 _LONGEST = 200
 """Of a name in bytes; file systems allow 255."""
@@ -180,8 +133,10 @@ def _planned(storage: Storage, snapshot: Snapshot, entry: TableEntry, marked: di
     if has_feed:
         check_feed(storage.root, entry.definition.shown)
     changes = known is None or bool(new or old) or columns_changed
-    made = Commit(folder, known, schema, _actions(snapshot.root, new, stored), old, replaces, has_feed) \
-        if known is None or changes or has_feed != known.has_feed else None
+    skipping = skipped_by(known, stored, entry.key)
+    actions = _actions(snapshot.root, new, stored, skipping)
+    made = Commit(folder, known, schema, actions, old, replaces, has_feed, skipping) \
+        if known is None or changes or has_feed != known.has_feed or skipping != known.skipped_by else None
     is_there = known is not None and not (folder in marked and marked[folder].dropped)
     if is_there and not changes:
         return _Planned(made, PublishedTable(name=name, change="unchanged", files=len(wanted)))
@@ -211,7 +166,8 @@ def _dropped(storage: Storage, lineage: str, folder: str, table: MarkedTable) ->
     result = PublishedTable(name=table.full_name, change="dropped", files_removed=len(files))
     if known is None:
         return _Planned(None, result)
-    return _Planned(Commit(folder, known, known.schema, [], files, replaces=False, has_feed=known.has_feed), result)
+    return _Planned(Commit(folder, known, known.schema, [], files, replaces=False, has_feed=known.has_feed,
+                           skipped_by=known.skipped_by), result)
 
 
 def _name_before(entry: TableEntry, marked: dict[str, MarkedTable]) -> str | None:
@@ -225,7 +181,8 @@ def _numbers(entry: TableEntry) -> tuple[int, ...]:
     return tuple(column.id for column in entry.definition.columns)
 
 
-def _actions(uri: str, files: Sequence[FileEntry], stored: pa.Schema) -> list[AddAction]:
+def _actions(uri: str, files: Sequence[FileEntry], stored: pa.Schema,
+             skipping: Sequence[str]) -> list[AddAction]:
     """Files of the snapshot at a path or uri, as Delta's log has them. Raises SnapshotError for one that is missing, is
     not as its manifest says, or was written by an older program, in types that readers refuse."""
     now = int(time.time() * 1000)
@@ -235,6 +192,7 @@ def _actions(uri: str, files: Sequence[FileEntry], stored: pa.Schema) -> list[Ad
         if found.names != stored.names or found.types != stored.types:
             raise SnapshotError("this file was written by an older version; Delta cannot read it", file=path,
                                 hint="import or replay the table again, without this snapshot as the base")
-        return AddAction(file.path.rpartition("/")[2], file.bytes, {}, now, True, statistics(metadata))
+        return AddAction(file.path.rpartition("/")[2], file.bytes, {}, now, True,
+                         statistics(metadata, skipping))
 
     return from_footers(uri, files, made)

@@ -35,7 +35,7 @@ class Storage:
         return store_options(self.root)
 
     def location(self, folder: str) -> str:
-        """A folder below, as deltalake takes it."""
+        """Return a folder below, as deltalake takes it."""
         if not is_uri(self.root):
             return f"{absolute(self.root)}/{folder}"
         return divided(join(self.root, folder))[0]
@@ -45,7 +45,7 @@ class Storage:
         return resolve(self.root)
 
     def read(self, name: str) -> bytes | None:
-        """A small file; None if it is not there. Errors: OSError."""
+        """Return a small file; None if it is not there. Errors: OSError."""
         filesystem, root = self._resolved
         try:
             with filesystem.open_input_stream(f"{root}/{name}", compression=None) as stream:

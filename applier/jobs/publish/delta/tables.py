@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Field, Schema, TableFeatures, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
@@ -23,6 +24,7 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 from applier.errors import AnotherRun, SnapshotError, UsageError
 from applier.io.resolver import join
 from applier.jobs.publish.delta.log import FEED, allow_nulls, announce_feed, commit_changes
+from applier.jobs.publish.delta.statistics import columns_in, exact_columns, property_of
 from applier.jobs.publish.delta.storage import Storage
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.table_parts import Column
@@ -97,6 +99,18 @@ class Known:
         """True if its commits are to have change data."""
         return self.table.metadata().configuration.get(FEED) == "true"
 
+    @cached_property
+    def skipped_by(self) -> tuple[str, ...] | None:
+        """The columns by which its files are skipped; None if its properties do not say it."""
+        return columns_in(self.table.metadata().configuration)
+
+    @cached_property
+    def bounded(self) -> Mapping[str, np.ndarray]:
+        """By column: which files have bounds of it, as readers see them (bool[n])."""
+        actions = pa.table(self.table.get_add_actions(flatten=True))
+        return {name.removeprefix("min."): actions.column(name).is_valid().to_numpy()
+                for name in actions.column_names if name.startswith("min.")}
+
 
 @dataclass(frozen=True)
 class ChangeData:
@@ -109,7 +123,8 @@ class ChangeData:
 class Commit:
     """A commit of a table: from its current state (None: it is created) to these columns, with added files and the
     names of removed ones. If `replaces`, its columns change, and all its files are removed. `has_feed`: its commits are
-    to have change data from now on; this one has `changes`, None if readers see all of them by its files."""
+    to have change data from now on; this one has `changes`, None if readers see all of them by its files. `skipped_by`:
+    the columns by which files are skipped."""
 
     folder: str
     known: Known | None
@@ -118,7 +133,24 @@ class Commit:
     removed: Sequence[str]
     replaces: bool
     has_feed: bool
+    skipped_by: tuple[str, ...] | None
     changes: ChangeData | None = None
+
+
+def skipped_by(known: Known | None, stored: pa.Schema, key: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns by which files of a table are skipped: those of its key, unless an existing file has bounds,
+    but not of all of them; then those that the table names, or if it names none, those that all files have bounds of.
+    """
+    wanted = exact_columns(stored, key)
+    if known is None:
+        return wanted
+    none = np.zeros(len(known.files), np.bool_)
+    has_all = np.all([~none, *(known.bounded.get(name, none) for name in wanted)], axis=0)
+    has_some = np.any([none, *known.bounded.values()], axis=0)
+    if (has_all | ~has_some).all() and (wanted or known.skipped_by is None):
+        return wanted
+    return known.skipped_by if known.skipped_by is not None else tuple(
+        name for name in wanted if known.bounded.get(name, none).all())
 
 
 def known_table(storage: Storage, folder: str, lineage: str, name: str) -> Known | None:
@@ -151,13 +183,18 @@ def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, s
     try:
         if wanted.known is None:
             create_table_with_add_actions(location, wanted.schema, list(wanted.added), storage_options=options,
-                                          configuration={FEED: "true"} if wanted.has_feed else None,
+                                          configuration=property_of(wanted.skipped_by or ()) | (
+                                              {FEED: "true"} if wanted.has_feed else {}),
                                           commit_properties=_properties(0, lineage, about))
             return
         table = wanted.known.table
         if wanted.has_feed and not wanted.known.has_feed:
             if not announce_feed(join(storage.root, wanted.folder), table):
                 raise CommitFailedError(_TAKEN)
+            table = DeltaTable(location, storage_options=options)
+        if wanted.skipped_by is not None and wanted.skipped_by != wanted.known.skipped_by:
+            table.alter.set_table_properties(property_of(wanted.skipped_by), raise_if_not_exists=False,
+                                             commit_properties=CommitProperties(max_commit_retries=0))
             table = DeltaTable(location, storage_options=options)
         if has_local_times(wanted.schema) and not has_local_times(wanted.known.schema):
             table = _with_local_times(table, location, options)

@@ -35,6 +35,7 @@ from pyiceberg.manifest import DataFile, DataFileContent, ManifestFile
 from pyiceberg.table import StaticTable, Table
 from pyiceberg.table.metadata import TableMetadataUtil
 
+from applier.errors import UsageError
 from applier.jobs.lake.contents import Stored
 from applier.jobs.publish.iceberg.states import published_tables
 from applier.schema.table_filter import EVERYTHING
@@ -60,7 +61,7 @@ class CheckedTables:
 
 def check_tables(catalog: Catalog, now: datetime, grace: timedelta, *, remove_orphans: bool) -> CheckedTables:
     """Check the published tables of a catalog, and if requested remove orphans that are older than `grace`.
-    Errors: OSError."""
+    Raises UsageError for a catalog whose files cannot be listed. Errors: OSError."""
     tables, files = published_tables(catalog, EVERYTHING), _Files()
     damaged = [f"{'.'.join(table.name())}: {line}" for table in tables for line in files.damage(table)]
     orphans = files.orphans(tables, now - COPIES_STAY)
@@ -79,8 +80,9 @@ def _delete(io: FileIO, path: str) -> None:
 
 @dataclass
 class _Files:
-    """What the metadata of tables name, and what is in the folders that were needed so far, which are listed once.
-    Paths are in the form of a file system: writers of one table may spell schemes differently."""
+    """The files that the metadata of tables name, and the contents of the folders that were needed so far; each folder
+    is listed once. Paths are in the form of a file system, since the writers of one table may spell schemes
+    differently."""
 
     _listed: dict[str, dict[str, tuple[str, Stored]]] = field(default_factory=dict)
     _named: set[str] = field(default_factory=set)
@@ -90,7 +92,7 @@ class _Files:
     _is_read: bool = True
 
     def damage(self, table: Table) -> Iterator[str]:
-        """A line for each file that is missing, or has another size than the table says."""
+        """Yield a line for each file that is missing, or has another size than the table says."""
         metadata, io = table.metadata, table.io
         self._name(table, table.metadata_location)
         self._named.update(_plain(io, path) for path in (
@@ -123,8 +125,9 @@ class _Files:
                     self._seen.add(file.file_path)
 
     def orphans(self, tables: Sequence[Table], copied_before: datetime) -> dict[str, tuple[FileIO, Stored]]:
-        """The files in tables' folders that nothing names; none where some metadata cannot be read. It is called after
-        `damage` of each table. A copy of the catalog that was published before that time has nothing of its own."""
+        """Return the files in tables' folders that no metadata name; none if some metadata cannot be read. To be called
+        after `damage` of each table. A copy of the catalog that was last published before `copied_before` has no files
+        of its own."""
         own = {str(table.metadata.table_uuid): table.metadata.last_updated_ms for table in tables}
         starts = [(table.io, table.location().rstrip("/")) for table in tables]
         there = [(io, start, plain, path, stored) for io, start in starts for folder in ("metadata", "data")
@@ -177,7 +180,7 @@ class _Files:
         return None if found is None else found[1].bytes
 
     def _folder(self, io: FileIO, folder: str) -> dict[str, tuple[str, Stored]]:
-        """The files in a folder, as the catalog writes their paths. Raises OSError."""
+        """Return the files in a folder, as the catalog writes their paths. Raises OSError."""
         if folder not in self._listed:
             scheme, netloc, path = _parsed(io, folder)
             assert isinstance(io, PyArrowFileIO)
@@ -198,5 +201,6 @@ def _plain(io: FileIO, path: str) -> str:
 
 def _parsed(io: FileIO, path: str) -> tuple[str, str, str]:
     if not isinstance(io, PyArrowFileIO):
-        raise NotImplementedError(f"files of {type(io).__name__} cannot be listed")
+        raise UsageError(f"the catalog's files are read by {type(io).__name__}, which cannot list folders",
+                         hint="set py-io-impl of this catalog to pyiceberg.io.pyarrow.PyArrowFileIO")
     return io.parse_location(path, io.properties)

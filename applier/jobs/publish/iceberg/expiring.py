@@ -79,7 +79,7 @@ def _version(snapshot: Snapshot, lake: str | None) -> int | None:
 
 
 def _files(table: Table, snapshots: Sequence[Snapshot]) -> set[str]:
-    """Lists of manifests, manifests, and delete files: those are the table's own."""
+    """Return lists of manifests, manifests, and delete files: those are the table's own."""
     manifests = {one for snapshot in snapshots for one in snapshot.manifests(table.io)}
     deletes = (one for one in manifests if one.content == ManifestContent.DELETES)
     return {*(snapshot.manifest_list for snapshot in snapshots), *(one.manifest_path for one in manifests),

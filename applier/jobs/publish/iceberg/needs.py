@@ -25,9 +25,9 @@ _TAG = " tag "
 
 @contextmanager
 def needed(snapshot: Snapshot, catalog: str, filter: TableFilter, tag: str | None = None) -> Iterator[Snapshot | None]:
-    """Around the publication of a snapshot in a catalog: keep what it and its tag need, if the snapshot is a version of
-    a lake. Yields the version that was published there last, as far as is known, if it is not a later one. Raises
-    SnapshotError where the needs cannot be written."""
+    """Keep, while a snapshot is published in a catalog, the files that the snapshot and its tag need, if it is a
+    version of a lake. Yields the version that was published there last, if it is known and not a later one. Raises
+    SnapshotError if the record of needs cannot be written."""
     if snapshot.lake is None:
         yield None
         return
@@ -60,7 +60,7 @@ def _hashed(text: str) -> str:
 
 
 def _begin(lake: str, name: str, number: int) -> Snapshot | None:
-    """Say that a version is needed, besides what was needed before; returns the version that was."""
+    """Record that a version is needed, in addition to those that were needed before. Return the version that was."""
     files, version = _known(lake, name)
     former = None if version is None else manifest.load(lakes.version_uri(lake, version))
     if former is not None:
@@ -79,7 +79,7 @@ def _write(lake: str, of_catalog: Needed) -> None:
 
 
 def _known(lake: str, name: str) -> tuple[set[str], int | None]:
-    """What the catalog may need by what was said of it: files, and a version."""
+    """Return the recorded needs of the catalog: files, and a version."""
     files, version = set[str](), None
     for table in needs(*location.resolve(lake)):
         if table.name == name:

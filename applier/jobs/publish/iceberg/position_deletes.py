@@ -41,15 +41,15 @@ _THREADS = 8
 
 
 def stem_of(path: str) -> str:
-    """The stem of a file of rows or of positions, by its path in a table, or the delete file made of it."""
+    """Return the stem of a file of rows or of positions, by its path in a table, or the delete file made of it."""
     return path.rpartition("/")[2].partition(".")[0]
 
 
 def kept(former: TableEntry | None, entry: TableEntry, data: Iterable[DataFile], deletes: Sequence[DataFile],
          io: FileIO) -> dict[str, DataFile]:
-    """The delete files of a table that stay, by the stems of the lake's files of positions. `former` is the table at
-    the version that the catalog was last brought to, if that is not later than this one; `data` and `deletes` are what
-    the table has now."""
+    """Return the delete files of a table that stay, by the stems of the lake's files of positions. `former` is the
+    table at the version that was published last, unless that is a later one; `data` and `deletes` are the table's
+    current files."""
     if former is None or {stem_of(file.file_path) for file in data} != {
             file.stem for files in (former.files, former.row_files) for file in files if file.stored_rows}:
         return {}
@@ -95,7 +95,7 @@ def _delete_file(transaction: Transaction, base: str, file: FileEntry, paths: Ma
 
 
 def _rows(base: str, file: FileEntry, paths: Mapping[str, str]) -> pa.Table:
-    """A file of positions as a delete file has it, in order."""
+    """Return a file of positions as a delete file has it, in order."""
     filesystem, root = location.resolve(base)
     path = f"{root}/{file.path}"
     known = sorted(paths.values())

@@ -109,7 +109,7 @@ BITMAP_BYTES = 512
 
 
 class Status(IntEnum):
-    """Why the kernel stopped: DONE, what it needs, or, below 0, the error in the event."""
+    """The reason why the kernel stopped: DONE, the room or data that it needs, or, below 0, the error in the event."""
 
     DONE = 0
     PART = 1

@@ -20,7 +20,7 @@ class Text(IntEnum):
     text: str
 
     def __new__(cls, text: str) -> "Text":
-        """The text that follows those before."""
+        """Return the text that follows those before."""
         member = int.__new__(cls, len(cls.__members__))
         member._value_, member.text = int(member), text
         return member
@@ -151,7 +151,7 @@ def text_records(texts: Iterable[str]) -> np.ndarray:
 
 
 def fixed_texts() -> np.ndarray:
-    """The records of all texts, for the state's `texts`."""
+    """Return the records of all texts, for the state's `texts`."""
     return text_records(text.text for text in Text)
 
 

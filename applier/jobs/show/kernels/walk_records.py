@@ -9,8 +9,8 @@ from keysearch.records import offset, struct
 
 
 class Status(IntEnum):
-    """Why a kernel stopped: DONE, what it needs, or an error. Below 0, so that kernels can return it instead of an
-    address."""
+    """The reason why a kernel stopped: DONE, the room or data that it needs, or an error. All are below 0, so that
+    kernels can return one instead of an address."""
 
     DONE = 0
     FULL = -1
@@ -62,7 +62,7 @@ INNER_BITS = 26
 
 
 def range_of(start: int, end: int) -> np.ndarray:
-    """The events between two positions, as RANGE[1]."""
+    """Return the events between two positions, as RANGE[1]."""
     return np.array([(start << INNER_BITS, end << INNER_BITS)], RANGE)
 
 

@@ -50,7 +50,7 @@ class Conflict:
 
 
 def refusal(conflicts: tuple[Conflict, ...], counts: dict[str, int], notes: Iterable[str] = ()) -> UndoRefused:
-    """The error for these conflicts, and how many each table has, with more notes for the user."""
+    """Return the error for these conflicts, and how many each table has, with more notes for the user."""
     total = sum(counts.values())
     by_table = ", ".join(f"{count:,} in {name}" for name, count in counts.items())
     lines = [str(conflict) for conflict in conflicts[:_SHOWN]]

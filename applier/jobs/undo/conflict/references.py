@@ -56,7 +56,7 @@ class _KeyChanges:
         return len(self.commits)
 
     def are_updates(self, numbers: np.ndarray) -> np.ndarray:
-        """Which of these changes (-1: none) gave rows other keys: bool[n]."""
+        """Return which of these changes (-1: none) gave rows other keys: bool[n]."""
         found: np.ndarray = np.append(self.new, -1)[numbers] >= 0
         return found
 
@@ -120,7 +120,7 @@ class _Reference:
         return bool(len(which))
 
     def _values(self, action: str, change: np.ndarray) -> dict[str, pa.Array]:
-        """The values that the foreign key gives to rows."""
+        """Return the values that the foreign key gives to rows."""
         types = [arrow_type(column.type) for column in self.own]
         if action == SET_NULL:
             return {column.name: pa.nulls(len(change), type) for column, type in zip(self.own, types, strict=True)}
@@ -183,14 +183,14 @@ class _Reference:
 
 
 def _sequence(rows: RowsToUndo, commits: np.ndarray) -> np.ndarray:
-    """The commits' sequence numbers, which ascend over all tables."""
+    """Return the commits' sequence numbers, which ascend over all tables."""
     found: np.ndarray = rows.table.commits.columns(commits[:, None] << KIND_BITS, 0)[1].to_numpy()
     return found
 
 
 def _columns(child: TableDefinition, parent: TableDefinition,
              key: ForeignKey) -> tuple[list[Column], list[Column]]:
-    """The columns of both sides; none where rows do not have them."""
+    """Return the columns of both sides; none where rows do not have them."""
     primary = () if parent.primary_key is None else parent.primary_key.parts
     names = key.referenced or tuple(part.column or "" for part in primary)
     found = [[column for name in of_side for column in definition.stored_columns
@@ -200,7 +200,7 @@ def _columns(child: TableDefinition, parent: TableDefinition,
 
 
 def _gone(parents: RowsToUndo, columns: list[Column]) -> pa.Array:
-    """The keys that rows had since the first chosen transaction, and that none has afterwards."""
+    """Return the keys that rows had since the first chosen transaction, and that none has afterwards."""
     chains, steps = parents.chains, parents.chains.steps
     ended, leaving = np.flatnonzero(steps.old >= 0), np.flatnonzero(parents.undone & (chains.now >= 0))
     others = parents.others

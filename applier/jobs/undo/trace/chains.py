@@ -35,12 +35,12 @@ class RowSteps:
         return len(self.units)
 
     def part(self, which: np.ndarray) -> RowSteps:
-        """Some of them."""
+        """Return some of them."""
         return RowSteps(*(getattr(self, field.name)[which] for field in fields(self)))
 
     @classmethod
     def joined(cls, parts: list[RowSteps]) -> RowSteps:
-        """Steps of one part after the other."""
+        """Return the steps of all parts, one part after the other."""
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
@@ -82,7 +82,7 @@ class Chains:
                 np.where(has_before, self.before[which], self.steps.new[first]))
 
     def part(self, which: np.ndarray) -> Chains:
-        """Some of them (bool[n]); to the others nothing is done."""
+        """Return some of them (bool[n]); to the others nothing is done."""
         numbers = np.where(which, np.cumsum(which) - 1, -1)
         of_step = np.where(self.of_step >= 0, numbers[self.of_step], -1)
         return Chains(self.before_units[which], self.before[which], self.now_units[which], self.now[which],
@@ -103,7 +103,7 @@ class Chains:
 
 
 def chains(steps: RowSteps, carried: Sequence[Carried] = ()) -> Chains:
-    """The chains of the rows that chosen steps touched; `carried` are in the order of the statements."""
+    """Return the chains of the rows that chosen steps touched; `carried` are in the order of the statements."""
     n = len(steps)
     previous, numbers = _previous(steps, carried), np.arange(n)
     roots, followed = _roots(previous), np.zeros(n, bool)
@@ -125,7 +125,7 @@ def chains(steps: RowSteps, carried: Sequence[Carried] = ()) -> Chains:
 
 
 def _previous(steps: RowSteps, carried: Sequence[Carried]) -> np.ndarray:
-    """The step that made the row which a step begins with; -1 if it was there at first, or the step makes it."""
+    """Return the step that made the row which a step begins with; -1 if it was there at first, or the step makes it."""
     previous, units, old = np.full(len(steps), -1), steps.units.copy(), steps.old.copy()
     for link in reversed(carried):
         own = np.flatnonzero((units == link.unit) & (old >= 0) & (old < len(link.pointers)))
@@ -152,7 +152,7 @@ def _link(previous: np.ndarray, made: np.ndarray, makers: np.ndarray, used: np.n
 
 
 def _roots(previous: np.ndarray) -> np.ndarray:
-    """The first step of each step's chain: in each round, the way that is left is halved."""
+    """Return the first step of each step's chain: in each round, the way that is left is halved."""
     roots = np.where(previous < 0, np.arange(len(previous)), previous)
     while True:
         further = roots[roots]

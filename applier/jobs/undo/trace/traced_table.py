@@ -31,8 +31,9 @@ _NO_STEPS = RowSteps(*(np.empty(0, kind) for kind in (np.int32, np.int64, np.int
 
 @dataclass(frozen=True)
 class LossSince:
-    """A statement since the first chosen commit: what it took away, where it ends, whether the table was not there
-    afterwards, whether it is chosen, its commit, and how many of the first units had the table's rows until then."""
+    """A statement after the first chosen commit that removed rows: which rows, where it ends, whether the table did not
+    exist afterwards, whether it is chosen, its commit, and how many of the first units had the table's rows until
+    then."""
 
     loss: Loss
     end: Position
@@ -117,7 +118,7 @@ class TracedTable:
 
     def read(self, units: np.ndarray, old: np.ndarray, new: np.ndarray,
              columns: Sequence[str]) -> Iterator[ReadSteps]:
-        """Some columns of the rows at pointers of units, as steps from the old ones to the new ones."""
+        """Return some columns of the rows at pointers of units, as steps from the old ones to the new ones."""
         n = len(units)
         zeros = np.zeros(n, np.int64)
         made = Steps(np.arange(n), zeros, zeros.astype(np.int32), zeros, (old >= 0) & (new >= 0), old, new, units)
@@ -148,8 +149,8 @@ class TracedTable:
             give_back(units, made)
 
     def _versions_like_the_last(self) -> list[int]:
-        """The versions of the table, from an earlier one to the last, between which statements since the first chosen
-        commit took rows away, and did nothing else."""
+        """Return the versions of the table, from an earlier one to the last, between which statements since the first
+        chosen commit took rows away, and did nothing else."""
         found = list[int]()
         for id, version in sorted(self._log.versions.items(), reverse=True):
             if version.end is not None and (
@@ -189,7 +190,8 @@ class TracedTable:
         return tuple(found)
 
     def _lost(self, version: int) -> Iterator[RowSteps]:
-        """The steps of the statement that ended a version: rows that were there go, or continue to the next one."""
+        """Yield the steps of the statement that ended a version: rows that were there go, or continue to the next
+        one."""
         end = self._log.versions[version].end
         if end is None:
             return
@@ -205,7 +207,7 @@ class TracedTable:
                 self.carried.append(Carried(self._offsets[self._line[next_one]] + number, unit_number, left[~goes]))
 
     def are_lost(self, units: np.ndarray, pointers: np.ndarray, loss: Loss) -> np.ndarray:
-        """Which rows at pointers of units a statement would have taken away: bool[n]."""
+        """Return which rows at pointers of units a statement would have taken away: bool[n]."""
         if loss.part is None:
             return np.ones(len(units), np.bool_)
         found = [np.empty(0, np.bool_)]
@@ -224,7 +226,7 @@ class TracedTable:
         return int(self.commits.of(self._read.groups(end[0]), np.array([end[1] - 1]))[0])
 
     def _altered(self, version: TableVersion) -> SchemaError:
-        """The error for rows of a version that is not the last one any more, nor like that."""
+        """Return the error for rows of a version that is not the last one any more, nor like that."""
         ends = [one.end for id, one in sorted(self._log.versions.items()) if id >= version.id and one.end is not None]
         file, position = next((end for end in ends if end not in self._losses), ends[0])
         return SchemaError("a later statement changed the table", file=self._log.files[file].name,

@@ -95,6 +95,7 @@ _OF_DAY = {"YEAR", "MONTH", "DAY", "DAYOFMONTH", "QUARTER", "DAYOFYEAR", "DAYOFW
 _CLOCKS = {"HOUR", "MINUTE", "SECOND", "MICROSECOND"}
 _OF_CLOCKS = {name for name in DATE_FUNCTIONS if name.startswith(("DAY_", "HOUR_", "MINUTE_", "SECOND_"))}
 """Units of EXTRACT for which servers read a time out of text."""
+_OF_DAYS_AND_CLOCKS = {"DAY", *_CLOCKS, *_OF_CLOCKS}
 
 
 def _part(name: str) -> Function:
@@ -103,7 +104,9 @@ def _part(name: str) -> Function:
         if session.flavour == "mariadb":
             value = _as_mariadb_reads(value, name, session)
         is_clock_of_any = call.name == "EXTRACT" and name in _CLOCKS
-        if call.name == "EXTRACT" and name in ("DAY", *_CLOCKS):
+        if call.name == "EXTRACT" and name in _OF_DAYS_AND_CLOCKS:
+            if session.flavour == "mariadb" and (made := _of_whole_numbers(value, name, session)):
+                return made
             _check_is_known(value, name, session)
         has_days = (name.startswith("DAY_") or is_clock_of_any) and value.is_text and pc.any(
             pc.match_substring_regex(value.values, r"\d-\d")).as_py()
@@ -138,10 +141,37 @@ def _part(name: str) -> Function:
     return computed
 
 
+def _of_whole_numbers(value: Value, name: str, session: Session) -> Value | None:
+    """Parts of whole numbers, which MariaDB takes as hours, minutes and seconds of an interval; None for others, and
+    for numbers of so many digits that they are dates."""
+    if value.type.base not in NUMBERS - {"bit"}:
+        return None
+    found = as_number(value, session)
+    exact = np.asarray(found.cast(pa.float64()).fill_null(0))
+    if (np.abs(exact) >= _FULL_DATE).any() or (exact % 1).any():
+        return None
+    whole = np.abs(exact).astype(np.int64)
+    hours, seconds = whole // 10000, whole % 100
+    parts = {"DAY": hours // 24, "HOUR": hours % 24, "MINUTE": whole // 100 % 100, "SECOND": seconds,
+             "MICROSECOND": np.zeros_like(whole)}
+    first, _, last = name.partition("_")
+    made = parts[first]
+    units = list(parts)
+    for unit in units[units.index(first) + 1:units.index(last or first) + 1]:
+        made = made * (SECOND if unit == "MICROSECOND" else 100) + parts[unit]
+    missing = np.asarray(found.is_null()) | (parts["MINUTE"] > 59) | (seconds > 59) | (hours > _MOST_HOURS)
+    return numbers(pa.array(made * np.where(exact < 0, -1, 1), pa.int64(), mask=missing), constant=value.constant)
+
+
+_MOST_HOURS = 87649415
+"""Of an interval in MariaDB."""
+
+
 def _check_is_known(value: Value, name: str, session: Session) -> None:
     """Raise NotComputable for text and numbers of which EXTRACT takes a day or a part of a clock in ways of its own:
     MariaDB takes the days of a time, too, and no time out of a date; MySQL reads numbers with a fraction as text."""
-    if not has_dates(value):
+    if not has_dates(value) or (name in _OF_CLOCKS and (session.flavour == "mysql" or (
+            value.is_text and name.startswith("DAY_")))):
         return
     if value.is_text:
         is_usual = pc.match_substring_regex(value.values, _WITH_DAYS if name == "DAY" else _WITH_CLOCKS)

@@ -17,7 +17,8 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.json_documents.document_nodes import Node, TextNode, found, named, parsed
-from applier.sql.functions.json_documents.documents import as_documents, as_part, paths_of
+from applier.sql.functions.json_documents.documents import as_documents, paths_of
+from applier.sql.functions.json_documents.new_documents import as_part
 from applier.sql.nodes import Call
 from applier.sql.values import JSON, Arguments, Function, Value, together
 from jsondiff.path import Leg, Member, Path

@@ -1,26 +1,21 @@
-"""Functions of JSON documents over whole columns, each distinct document once.
+"""Values as documents of JSON, and as paths in them.
 
 MySQL's documents are canonical: their text is the result of `jsondiff.normalize`. MariaDB's are text, with numbers and
-strings as written. Source: MySQL manual, "JSON Functions"; judged by both servers.
+strings as written. Source of the functions here: MySQL manual, "JSON Functions"; judged by both servers.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-from collections.abc import Callable, Collection
-from dataclasses import replace
-from decimal import ROUND_HALF_EVEN, Decimal
-from json.encoder import encode_basestring as quoted
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.character_sets.charset_tables import MULTI_BYTE
 from applier.mysql.session import Session
+<<<<<<< HEAD
 from applier.mysql.types import BINARY, GEOMETRY, MEMBERS, TEMPORAL, ColumnType
 from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.casting.shown_numbers import shown
@@ -46,19 +41,22 @@ from applier.sql.values import (
     truth,
 )
 from jsondiff.encode import encode
+=======
+from applier.mysql.types import BINARY
+from applier.sql.casting.texts import by_distinct
+from applier.sql.values import TEXT, Arguments, Value, as_text, one, shown_bytes
+>>>>>>> main
 from jsondiff.normalize import normalize
 from jsondiff.path import Path, PathError
 from jsondiff.path import parse as parse_path
-from jsondiff.text import from_text, to_text
+from jsondiff.text import from_text
 from jsondiff.values import DocumentError
 
 _LOOSE = re.compile(r"\\|\d[.eE]")
-_MOST_CHARACTERS = 512
-"""Length of JSON_VALUE's result in MySQL without RETURNING; NULL for more."""
 
 
 def as_documents(value: Value, session: Session) -> pa.Array:
-    """The text of documents. Raises NotComputable if one is not text."""
+    """Return values as documents, in text. Raises NotComputable for a value that is not text."""
     text = as_text(value, session)
     if session.flavour == "mysql":
         try:
@@ -80,29 +78,8 @@ def paths_of(arguments: Arguments) -> list[Path]:
         raise NotComputable(f"a path: {error}") from None
 
 
-def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    paths = paths_of(arguments[1:])
-
-    def extracted(text: str) -> str | None:
-        document = parsed(text)
-        parts = [part for path in paths if (part := found(document, path, session.flavour)) is not None]
-        if not parts:
-            return None
-        if len(paths) > 1 and session.flavour == "mariadb":
-            raise NotComputable("several paths, whose parts MariaDB has in the order of the document")
-        return parts[0].written() if len(paths) == 1 else "[" + ", ".join(part.written() for part in parts) + "]"
-
-    made = by_distinct(as_documents(arguments[0], session), _read(extracted, session))
-    return Value(made, JSON, arguments[0].constant)
-
-
-def _unquote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    [value] = arguments
-    return Value(unquoted(as_text(value, session)), TEXT, value.constant)
-
-
 def unquoted(documents: pa.Array) -> pa.Array:
-    """The characters of documents that are strings; the text of others."""
+    """Return the characters of documents that are strings, and the texts of others."""
     def characters(text: str) -> str:
         if len(text) < 2 or text[0] != '"' or text[-1] != '"':
             return text
@@ -115,100 +92,7 @@ def unquoted(documents: pa.Array) -> pa.Array:
     return by_distinct(documents, characters)
 
 
-def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    [path] = paths_of(arguments[1:])
-
-    def extracted(text: str) -> str | None:
-        part = found(parsed(text), path, session.flavour)
-        if part is None or part.text == "null":
-            return None
-        if part.kind and session.flavour == "mariadb":
-            return None
-        if session.flavour == "mariadb":
-            return {"true": "1", "false": "0"}.get(part.text, part.text)
-        return part.written()
-
-    if call.word:
-        return _whole_value(by_distinct(as_documents(arguments[0], session), _read(extracted, session)), call.word,
-                            constant=arguments[0].constant)
-    made = unquoted(by_distinct(as_documents(arguments[0], session), _read(extracted, session)))
-    if session.flavour == "mysql":
-        made = pc.if_else(pc.greater(pc.utf8_length(made), _MOST_CHARACTERS), pa.scalar(None, pa.string()), made)
-    return Value(made, TEXT, arguments[0].constant)
-
-
-def _whole_value(parts: pa.Array, word: str, *, constant: bool) -> Value:
-    """JSON_VALUE … RETURNING SIGNED or UNSIGNED: a number, rounded half to even, a boolean, or text that is all digits;
-    NULL for others, and out of range."""
-    low, high = (-2**63, 2**63) if word == "SIGNED" else (0, 2**64)
-
-    def whole(text: str) -> Decimal | None:
-        text = {"true": "1", "false": "0"}.get(text, text)
-        if not _WHOLE_OR_NUMBER.fullmatch(text):
-            return None
-        number = Decimal(text.strip('"')).to_integral_value(ROUND_HALF_EVEN)
-        return number if low <= number < high else None
-
-    made = by_distinct(parts, whole, pa.decimal128(38, 0))
-    return Value(made, ColumnType("bigint", unsigned=word == "UNSIGNED"), constant)
-
-
-_WHOLE_OR_NUMBER = re.compile(r'"[+-]?\d+"|-?\d+(\.\d+)?([eE][+-]?\d+)?')
-
-
-def _length(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    paths = paths_of(arguments[1:]) or [Path()]
-
-    def length(text: str) -> int | None:
-        part = found(parsed(text), paths[0], session.flavour)
-        return None if part is None else len(part.parts) if part.kind else 1
-
-    made = by_distinct(as_documents(arguments[0], session), length, pa.int64())
-    return numbers(made, constant=arguments[0].constant)
-
-
-def _valid(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    [value] = arguments
-    if value.type.base == "json" and session.flavour == "mysql":
-        return truth(pc.if_else(value.values.is_valid(), True, pa.scalar(None, pa.bool_())), constant=value.constant)
-    if value.type.base != "json" and not value.is_text and session.flavour == "mysql":
-        raise NotComputable("JSON_VALID of a value that is not a document")
-    is_valid = is_document if session.flavour == "mariadb" else _is_json
-    return truth(by_distinct(as_text(value, session), is_valid, pa.bool_()), constant=value.constant)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        from_text(text)
-    except DocumentError:
-        return False
-    return True
-
-
-def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType,
-                 servers: Collection[str] = ("mysql", "mariadb")) -> Function:
-    """A function that reads a document: of a part of it, if there is a path, else of all."""
-    def function(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        if session.flavour not in servers:
-            raise NotComputable(f"{call.name}(…)")
-        if any(value.is_null for value in arguments):
-            return numbers(pa.nulls(1, pa.int64()), constant=True)
-        paths = paths_of(arguments[1:])
-        def read_text(text: str) -> Any:
-            return read(parsed(text), paths)
-
-        made = by_distinct(as_documents(arguments[0], session),
-                           read_text if call.name == "JSON_TYPE" else _read(read_text, session), kind)
-        if pa.types.is_boolean(kind):
-            return truth(made, constant=arguments[0].constant)
-        if pa.types.is_integer(kind):
-            return numbers(made, constant=arguments[0].constant)
-        return Value(made, JSON if read is _keys else TEXT, arguments[0].constant)
-
-    return function
-
-
-def _read(read: Callable[[str], Any], session: Session) -> Callable[[str], Any]:
+def reading(read: Callable[[str], Any], session: Session) -> Callable[[str], Any]:
     """Return a function that reads a document; for a text that is not one, NULL in MariaDB."""
     def made(text: str) -> Any:
         return read(text) if session.flavour == "mysql" or is_document(text) else None
@@ -217,8 +101,8 @@ def _read(read: Callable[[str], Any], session: Session) -> Callable[[str], Any]:
 
 
 def is_document(text: str) -> bool:
-    """True if MariaDB takes a text as a document. Raises NotComputable where it takes more than JSON has: any escape,
-    `1.`, and numbers of any size."""
+    """Return whether MariaDB takes a text as a document. Raises NotComputable where it takes more than JSON has: any
+    escape, `1.`, and numbers of any size."""
     if begins_with_number(text):
         return False
     try:
@@ -231,11 +115,12 @@ def is_document(text: str) -> bool:
 
 
 def begins_with_number(text: str) -> bool:
-    """True for text like that of a date, which is a number with more behind it."""
+    """Return whether a text begins with a number and continues, like that of a date."""
     return _MORE_THAN_NUMBER.match(text) is not None
 
 
 _MORE_THAN_NUMBER = re.compile(r"\s*-?(?:0\d|\d+(?:\.\d+)?(?:\s+\S|[^\s\d.eE]))")
+<<<<<<< HEAD
 
 
 def _keys(node: Node, paths: list[Path]) -> str | None:
@@ -615,3 +500,5 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_OVERLAPS": _overlap, "MEMBER OF": _is_member, "JSON_CONTAINS": _contains,
     "JSON_CONTAINS_PATH": _contains_path, "JSON_STORAGE_SIZE": _stored_size,
 }
+=======
+>>>>>>> main

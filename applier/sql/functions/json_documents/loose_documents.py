@@ -16,7 +16,13 @@ from applier.mysql.types import BINARY
 from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.collated import EACH_BYTE
-from applier.sql.functions.json_documents import document_changes, documents
+from applier.sql.functions.json_documents import (
+    document_changes,
+    document_comparisons,
+    document_readers,
+    documents,
+    new_documents,
+)
 from applier.sql.nodes import Call
 from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, as_bytes, is_ascii, together
 
@@ -73,4 +79,5 @@ def _text(value: Value, session: Session) -> Value:
 
 FUNCTIONS: dict[str, Function] = {
     name: function if name in _FROM_PARTS else _of_text(name, function)
-    for name, function in (documents.FUNCTIONS | document_changes.FUNCTIONS).items()}
+    for name, function in (document_readers.FUNCTIONS | document_comparisons.FUNCTIONS | new_documents.FUNCTIONS
+                           | document_changes.FUNCTIONS).items()}

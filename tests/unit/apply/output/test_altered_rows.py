@@ -13,6 +13,7 @@ from applier.options import ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import SOURCE, BinlogWriter
+from tests.support.diffs import snapshot_of
 from tests.support.small_parts import rows_of
 
 CREATE = "CREATE TABLE t (s VARCHAR(9) COLLATE utf8mb4_general_ci NOT NULL, n INT NOT NULL)"
@@ -47,3 +48,15 @@ def test_a_key_that_is_there_twice(tmp_path, mode, changed_later, key, value):
     assert (error.mysql_errno, error.table, error.gtid) == (1062, "d.t", f"{SOURCE}:3")
     assert error.key == f"PRIMARY ({key}) = {value}" and error.file.endswith("binlog.000001")
     assert "--stop-position" in error.hint
+
+
+def test_an_invalid_date_that_is_there_twice(tmp_path):
+    """The error shows it as text, since Python's types do not have it."""
+    base = snapshot_of(tmp_path / "base", "CREATE TABLE d.t (d DATE NOT NULL)", [("0000-00-00",), ("0000-00-00",)])
+    with BinlogWriter(tmp_path / "binlog.000001") as log:
+        log.query("ALTER TABLE t ADD PRIMARY KEY (d)", "d")
+    options = ReplayOptions((str(tmp_path / "binlog.000001"),), str(tmp_path / "out"), base=base.uri,
+                            start_position=("binlog.000001", 4))
+    with pytest.raises(ReplayStopped, match="same key after this statement") as stopped:
+        replay_with(ThisProcess(), options)
+    assert stopped.value.key == "PRIMARY (d) = 0000-00-00"

@@ -77,6 +77,19 @@ def test_rows_as_events(tmp_path, flavour):
         applier.diff(before, now).repair(definitions=True).write_events(tmp_path / "other")
 
 
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_probes_of_invalid_dates(tmp_path, flavour):
+    """DIFF-EVENT: the sql_mode of probes has neither NO_ZERO_DATE nor NO_ZERO_IN_DATE, in which a server compares no
+    column with such dates (1525), and ALLOW_INVALID_DATES."""
+    table = "CREATE TABLE d.t (k TIMESTAMP PRIMARY KEY, d DATETIME(3), n INT)"
+    before, now = (snapshot_of(tmp_path / str(n), table, [("0000-00-00", "2024-02-31", n)], flavour=flavour)
+                   for n in range(2))
+    applier.diff(before, now).repair().write_events(tmp_path / "events.000001")
+    modes = {event.content.context["sql_mode"] for event in applier.binlog.open(str(tmp_path / "events.000001"))
+             if event.name == "QUERY" and b"0000-00-00" in event.content.sql}
+    assert modes == {0x0248_0000}, "STRICT_ALL_TABLES, NO_AUTO_VALUE_ON_ZERO, ALLOW_INVALID_DATES"
+
+
 def test_tables_that_one_side_has(tmp_path):
     before = snapshot_of(tmp_path / "before", TABLE, [(1, 2, None)])
     after = snapshot_of(tmp_path / "after", TABLE.replace("d.t", "d.u"), [(1, 2, None)], "d.u")

@@ -8,6 +8,7 @@ import pytest
 import applier
 from applier import cli
 from applier.errors import UsageError
+from applier.jobs.publish.iceberg import catalog as catalogs
 from tests.support import iceberg_readers as readers
 from tests.support.merging import SMALL, TEXT
 from tests.support.small_logs import commit, insert, new_log, update
@@ -78,3 +79,9 @@ def test_files_of_rows(tmp_path, published):
     assert "it has 1 bytes" in of_table and of_table.startswith("shop.item: file://") and "version" in of_version
     with pytest.raises(UsageError, match="the catalog cannot be opened"):
         applier.fsck(tmp_path / "lake", iceberg="nobody's")
+
+
+def test_files_that_cannot_be_listed(published, monkeypatch):
+    monkeypatch.setattr(catalogs, "IMPLEMENTATION", "pyiceberg.io.fsspec.FsspecFileIO")
+    with pytest.raises(UsageError, match=r"FsspecFileIO, which cannot list folders.*py-io-impl"):
+        published()

@@ -4,15 +4,19 @@ import json
 import os
 import shutil
 import sys
+from decimal import Decimal
 from unittest import mock
 
 import deltalake
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 
 import applier
 from applier import cli
+from applier.jobs.publish.delta import publication
+from applier.jobs.publish.delta import tables as delta_tables
 from tests.support import delta_readers as readers
 from tests.support.iceberg_readers import cells
 from tests.support.published import changes
@@ -178,18 +182,80 @@ def test_what_was_not_published_from_here(tmp_path, log, publish):
         published(tmp_path, 9)
 
 
+def found_by(place, condition):
+    """Rows that readers find by a filter of SQL that pyarrow takes as a Python expression, too."""
+    column, sign, value = condition
+    dataset = DeltaTable(place).to_pyarrow_dataset()
+    literal = pa.scalar(value).cast(dataset.schema.field(column).type)
+    left = pc.field(column)
+    wanted = {"=": left == literal, ">": left > literal, "<": left < literal}[sign]
+    quoted = f"'{value}'" if isinstance(value, str) else value
+    return (dataset.count_rows(filter=wanted),
+            readers.with_duckdb(place, where=f'"{column}" {sign} {quoted}').num_rows)
+
+
 def test_readers_pass_over_no_row(tmp_path, log, publish):
-    """Statistics of keys: filters find what they should, by numbers, decimals, texts and dates."""
-    log.query("CREATE TABLE k (a BIGINT UNSIGNED, b VARCHAR(40), c DATE, d BIGINT, PRIMARY KEY (a, b, c, d))", "d")
+    """Statistics of keys: filters find what they should, by numbers, decimals, texts and dates; also by columns without
+    bounds in the log, which are no part of the key or have values that the log cannot have."""
+    key = {"a": [1, 2**64 - 1], "b": ["a", "é" * 40], "c": ["2024-02-29", "9999-12-31"], "d": [-5, 2**63 - 1]}
+    log.query("CREATE TABLE k (a BIGINT UNSIGNED, b VARCHAR(40), c DATE, d BIGINT, v INT, PRIMARY KEY (a, b, c, d))",
+              "d")
+    log.query("CREATE TABLE `l.l` (id INT, at DATETIME(6), `n n` VARCHAR(9), PRIMARY KEY (id, at, `n n`))", "d")
     with log.transaction():
-        log.insert("d.k", {"a": [1, 2**64 - 1], "b": ["a", "é" * 40], "c": ["2024-02-29", "9999-12-31"],
-                           "d": [-5, 2**63 - 1]})
+        log.insert("d.k", key | {"v": [3, None]})
+        log.insert("d.l.l", {"id": [1, 2], "at": ["2024-02-29 12:00:00", "1999-12-31 23:59:59.999999"],
+                             "n n": ["", "z"]})
     publish()
+    k, l = (readers.place(tmp_path / "delta", "d", name) for name in ("k", "l.l"))
+    for where in (("a", "=", 2**64 - 1), ("a", ">", 1), ("b", "=", "é" * 40), ("c", ">", "9999-12-30"),
+                  ("d", "=", 2**63 - 1), ("v", "<", 4)):
+        where = where if where[0] != "a" else (*where[:2], Decimal(where[2]))
+        assert found_by(k, where) == (1, 1), where
+    for where in (("id", ">", 1), ("at", "<", "2000-01-01 00:00:00"), ("n n", "=", "z")):
+        assert found_by(l, where) == (1, 1), where
+    actions = [pa.table(DeltaTable(place).get_add_actions(flatten=True)).to_pylist()[0] for place in (k, l)]
+    assert actions[0]["num_records"] == 2 and actions[0]["null_count.a"] == 0 and actions[0]["max.c"] is None
+    assert actions[1]["min.id"] == 1 and actions[1]["max.n n"] == "z"
+
+
+def test_bounds_of_an_older_version(tmp_path, log, publish):
+    """It wrote bounds of some columns of the key, and did not say of which: deltalake then skipped files by the
+    others."""
+    log.query("CREATE TABLE k (id INT, b VARCHAR(90), v INT, PRIMARY KEY (id, b))", "d")
+    with log.transaction():
+        log.insert("d.k", {"id": [1, 2], "b": ["a", "b" * 40], "v": [5, 6]})
+    bounds = {"numRecords": 2, "minValues": {"id": 1}, "maxValues": {"id": 2}, "nullCount": {"id": 0}}
+    with mock.patch.object(delta_tables, "property_of", lambda _: {}), \
+            mock.patch.object(publication, "statistics", lambda *_: json.dumps(bounds)):
+        publish()
     place = readers.place(tmp_path / "delta", "d", "k")
-    for where in (f"a = {2**64 - 1}", "a > 1", f"b = '{'é' * 40}'", "c > '9999-12-30'", f"d = {2**63 - 1}"):
-        assert readers.with_duckdb(place, where=where).num_rows == 1, where
-    [action] = pa.table(DeltaTable(place).get_add_actions(flatten=True)).to_pylist()
-    assert action["num_records"] == 2 and action["null_count.a"] == 0 and str(action["max.c"]) == "9999-12-31"
+    assert found_by(place, ("v", ">", 5))[0] == 0
+    assert changes(publish())["d.k"] == ("unchanged", 0, 0)
+    assert [found_by(place, where) for where in (("v", ">", 5), ("b", ">", "a"), ("id", "=", 2))] == [(1, 1)] * 3
+    version = readers.version(place)
+    assert changes(publish())["d.k"] == ("unchanged", 0, 0) and readers.version(place) == version
+
+
+def test_the_key_becomes_another_one(tmp_path, log, publish):
+    """And with it the columns by which readers skip files: at each version filters find what they should."""
+    publish()
+    steps = ("ALTER TABLE t RENAME COLUMN id TO `i,d`", "ALTER TABLE t DROP PRIMARY KEY", "ALTER TABLE t ADD n INT",
+             "ALTER TABLE t ADD PRIMARY KEY (v)")
+    for number, step in enumerate(steps, 3):
+        log.query(step, "d")
+        publish()
+        with log.transaction():
+            log.insert("d.t", {"i,d": [number], "v": [f"v{number}"]})
+        publish()
+    place = readers.place(tmp_path / "delta", "d", "t")
+    for version in range(readers.version(place) + 1):
+        whole = DeltaTable(place, version=version)
+        for column in whole.schema().fields:
+            rows = pa.table(whole.to_pyarrow_table())
+            for value in rows.column(column.name).drop_null().unique():
+                found = whole.to_pyarrow_dataset().to_table(filter=pc.field(column.name) == value)
+                assert found.num_rows == rows.filter(pc.field(column.name) == value).num_rows > 0, (version, column)
+    assert table(tmp_path, "t").metadata().configuration["delta.dataSkippingStatsColumns"] == "v"
 
 
 def test_some_tables_only(tmp_path, log, publish):

@@ -47,6 +47,29 @@ def test_rows_of_former_partitions_are_not_numbered_in_a_later_round(tmp_path, f
         replayed(tmp_path, [ends[number] for number in rounds], merge_on_read=merges)
 
 
+@pytest.mark.parametrize("merges", [False, True])
+@pytest.mark.parametrize("rounds", ROUNDS)
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_rows_of_partitions_are_numbered_in_a_later_round(tmp_path, flavour, rounds, merges):
+    """Partition by partition, and in each in the order of insertion, which updates change."""
+    ends = []
+    with applier.binlog.Writer(tmp_path / "binlog.000001", flavour=flavour) as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE t (id INT, v INT) PARTITION BY HASH (id) PARTITIONS 2", "d")
+        with log.transaction():
+            log.insert("d.t", {"id": [4, 1, 3, 2], "v": [1, 2, 3, 4]})
+        ends.append(log.position)
+        log.query("ALTER TABLE t TRUNCATE PARTITION p0", "d")
+        ends.append(log.position)
+        with log.transaction():
+            log.insert("d.t", {"id": [8, 6], "v": [5, 5]})
+        ends.append(log.position)
+        log.query("ALTER TABLE t ADD n INT NOT NULL AUTO_INCREMENT, ADD KEY (n)", "d")
+    stops = [(file.rpartition("/")[2], offset) for file, offset in map(ends.__getitem__, rounds)]
+    rows = replayed(tmp_path, stops, merge_on_read=merges).tables["d.t"].to_arrow().sort_by("n")
+    assert rows.column("id").to_pylist() == [8, 6, 1, 3]
+
+
 @pytest.mark.parametrize("copies", [["ALTER TABLE t REMOVE PARTITIONING", "ALTER TABLE t ENGINE=MyISAM"],
                                     ["ALTER TABLE t REMOVE PARTITIONING, ENGINE=MyISAM"]])
 def test_an_engine_that_appends_has_rows_of_former_partitions_in_their_order(tmp_path, copies):

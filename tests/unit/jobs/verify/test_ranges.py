@@ -5,7 +5,11 @@ import pytest
 
 import applier
 from applier.jobs.verify import plan as planning
+from applier.jobs.verify.result import DifferentRow, DifferentTable
+from applier.jobs.verify.rows import key_texts, keys_of
 from applier.snapshot import manifest
+from applier.snapshot.reader import read_batches
+from tests.support.diffs import snapshot_of
 
 DUMP = r"""-- Server version 9.7
 CREATE DATABASE d;
@@ -76,3 +80,17 @@ def test_names_are_quoted_and_come_back_as_plain_characters(tables):
 def test_no_table(snapshot):
     with pytest.raises(applier.UsageError, match="no table of the snapshot is selected"):
         applier.verify_sql(snapshot, tables="e")
+
+
+def test_keys_with_invalid_dates(tmp_path):
+    """By the keys of different rows a feed is filtered. Python's types have no invalid dates, so these are text."""
+    snapshot = manifest.load(snapshot_of(tmp_path / "made", "CREATE TABLE d.t (k DATETIME(3), d DATE, PRIMARY KEY (k))",
+                                         [("0000-00-00", "2024-02-31"), ("2024-02-30 01:00:00", "0000-00-00")]).uri)
+    [table], [entry] = planning.plan(snapshot).tables, snapshot.tables
+    [batch] = read_batches(snapshot.root, entry.files[0], table.definition)
+    texts = key_texts(table.columns[:1], batch.columns[:1]).to_pylist()
+    for here in (True, False):
+        rows = [DifferentRow("here", 0, key, here=batch.slice(number, 1) if here else None)
+                for number, key in enumerate(texts)]
+        found = [str(key)[:16] for [key] in keys_of(DifferentTable(table, (), rows=tuple(rows)))]
+        assert found == ["0000-00-00 00:00", "2024-02-30 01:00"]

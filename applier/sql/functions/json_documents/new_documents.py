@@ -1,0 +1,184 @@
+"""Functions that make documents of values: JSON_ARRAY, JSON_OBJECT, JSON_QUOTE."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from json.encoder import encode_basestring as quoted
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.character_sets.charset_tables import MULTI_BYTE
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, MEMBERS, TEMPORAL
+from applier.sql.casting.byte_strings import bytes_of_text
+from applier.sql.casting.shown_numbers import shown
+from applier.sql.casting.texts import WIDE, by_distinct
+from applier.sql.casting.values import convert_values
+from applier.sql.nodes import Call
+from applier.sql.values import (
+    BOOL,
+    BYTES,
+    JSON,
+    TEXT,
+    Arguments,
+    Function,
+    Value,
+    as_text,
+    is_ascii,
+    one,
+    shown_bytes,
+    together,
+)
+from jsondiff.text import to_text
+
+
+def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+    if session.flavour == "mariadb" and value.type.base in BINARY:
+        return Value(by_distinct(shown_bytes(value), quoted), TEXT, value.constant)
+    text = _shown_text(value, session)
+    if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL:
+        return Value(pa.nulls(len(text), pa.string()), TEXT, value.constant)
+    return Value(by_distinct(text, quoted), TEXT, value.constant)
+
+
+_BYTES = {"varbinary": 15, "tinyblob": 249, "mediumblob": 250, "longblob": 251, "blob": 252, "binary": 254}
+"""The numbers by which MySQL's documents name the types of bytes."""
+_LINE = 57
+"""Bytes of a line of base64."""
+
+
+def _as_base64(data: bytes, code: int) -> str:
+    if len(data) > _LINE:
+        raise NotComputable("so many bytes in a document")
+    return f'"base64:type{code}:{base64.b64encode(data).decode()}"'
+
+
+def _misread(value: Value) -> pa.Array:
+    """Text in a wide character set as MySQL has it in documents: it takes the bytes for UTF-8 (seen on 9.7)."""
+    if value.type.collation is None:
+        raise NotComputable(f"a function's text in {value.type.charset} in a document")
+    try:
+        return bytes_of_text(value.values, value.type.charset or "").cast(pa.string())
+    except pa.ArrowInvalid:
+        raise NotComputable(f"text in {value.type.charset} in a document, whose bytes are not UTF-8") from None
+
+
+def _shown_text(value: Value, session: Session) -> pa.Array:
+    """A value's text as a SELECT shows it. Raises NotComputable for codes that MariaDB may make NULL: those without a
+    character of their own, and backslashes of East Asian sets."""
+    text = as_text(value, session)
+    if session.flavour == "mariadb" and value.is_text and (not text.equals(value.values) or (
+            value.type.charset in MULTI_BYTE and pc.any(pc.match_substring(text, "\\")).as_py())):
+        raise NotComputable(f"codes of {value.type.charset} that MariaDB may not find in a document")
+    return text
+
+
+def as_part(value: Value, session: Session) -> Value:
+    """A value as a part of a document, as its text."""
+    if value.is_null:
+        made = pa.nulls(len(value.values), pa.string())
+    elif value.values.null_count == len(value.values):
+        made = pa.nulls(len(value.values), pa.string())
+    elif not value.shows or value.type.base == "bit":
+        raise NotComputable("a number whose digits are not known in a document")
+    elif value.type.base == "json":
+        made = value.values
+    elif value.type == BOOL and value.type is not BOOL and session.flavour == "mariadb":
+        raise NotComputable("TRUE in a document, which is 1 once it has been stored")
+    elif value.type is BOOL:
+        made = pc.if_else(pc.equal(value.values, 0), "false", "true")
+    elif value.is_text and session.flavour == "mysql" and value.type.charset in WIDE:
+        made = by_distinct(_misread(value), quoted)
+    elif value.is_text and (session.flavour == "mysql" or value.type.base != "longtext" or not value.is_column):
+        made = by_distinct(_shown_text(value, session), quoted)
+    elif value.type.base == "double" and session.flavour == "mysql":
+        made = by_distinct(value.values, to_text)
+    elif pa.types.is_decimal(value.values.type) or pa.types.is_integer(value.values.type) or \
+            value.type.base == "double":
+        padded = session.flavour == "mysql" and (value.type.zerofill or value.type.base == "year")
+        type_ = replace(value.type, base="bigint" if value.type.base == "year" else value.type.base, zerofill=False) \
+            if padded else value.type
+        made = shown(value.values, type_, session.flavour)
+    elif value.type.base in BINARY and session.flavour == "mysql":
+        code = _BYTES["varbinary" if value.is_loose else value.type.base]
+        made = by_distinct(value.values, lambda data: None if data is None else _as_base64(data, code))
+    elif value.type.base in MEMBERS:
+        made = by_distinct(_shown_text(value, session), quoted)
+    elif value.type.base in BINARY:
+        made = by_distinct(shown_bytes(value), quoted)
+    elif value.type.base in TEMPORAL and session.flavour == "mariadb":
+        made = by_distinct(as_text(value, session), quoted)
+    elif value.type.base in TEMPORAL:
+        local = replace(value.type, base="datetime") if value.type.base == "timestamp" else value.type
+        shown_as = local if local.base == "date" else replace(local, fsp=6)
+        clock = convert_values(value.values, value.type, shown_as, session)
+        made = by_distinct(convert_values(clock, shown_as, TEXT, session), quoted)
+    else:
+        raise NotComputable(f"{value.type.base.upper()} in a document")
+    return Value(made.fill_null("null"), JSON, value.constant)
+
+
+def _parts(arguments: Arguments, session: Session) -> list[Value]:
+    """Values as parts of a document; beside text in a wide character set, MariaDB makes text of numbers."""
+    texts = [value for value in arguments if value.is_text]
+    are_wide = {value.type.charset in WIDE for value in [value for value in texts if not value.constant] or texts}
+    charsets = {session.literals, *(value.type.charset for value in texts)}
+    if session.flavour == "mariadb" and charsets & _NOT_ASCII and len(texts) < len(arguments):
+        raise NotComputable("numbers in a document beside text in a character set that has not all of ASCII")
+    if session.flavour == "mariadb" and any(value.type.base in BINARY for value in arguments) and (
+            charsets & WIDE or not all(is_ascii(value.values) for value in texts)):
+        raise NotComputable("bytes in a document beside text that is not ASCII")
+    if session.flavour == "mysql" or not (are_wide or {session.literals in WIDE}) - {False}:
+        return [as_part(value, session) for value in arguments]
+    if len(are_wide) > 1 or any(value.type.base == "json" for value in arguments):
+        raise NotComputable("a document beside text in a wide character set")
+    return [Value(by_distinct(as_text(value, session), quoted).fill_null("null"), JSON, value.constant)
+            for value in arguments]
+
+
+_NOT_ASCII = frozenset({"sjis", "swe7"})
+"""Sets beside which MariaDB makes text of numbers, too (seen of sjis on 10.5)."""
+
+
+def _array(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    parts = _parts(arguments, session)
+    if not parts:
+        return Value(pa.array(["[]"]), JSON, constant=True)
+    joined = pc.binary_join_element_wise(*together(parts, n), ", ")
+    made = pc.binary_join_element_wise("[", joined, "]", "")
+    return _of_parts(made, arguments, session, constant=all(part.constant for part in parts))
+
+
+def _of_parts(made: pa.Array, arguments: Arguments, session: Session, *, constant: bool) -> Value:
+    """A document made of parts, which is bytes in MariaDB if one of them is."""
+    if session.flavour == "mariadb" and any(value.type.base in BINARY for value in arguments):
+        return Value(made.cast(pa.binary()), BYTES, constant)
+    return Value(made, JSON, constant)
+
+
+def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """MySQL orders members by the length, then the bytes, of their names, and keeps the last of one name."""
+    names = [name.decode() if isinstance(name := one(value), bytes) and name.isascii() and session.flavour == "mariadb"
+             else name for value in arguments[::2]]
+    if len(arguments) % 2 or not all(isinstance(name, str) for name in names):
+        raise NotComputable("JSON_OBJECT whose names are not text")
+    members = list(zip(names, _parts(arguments, session)[1::2], strict=True))
+    if session.flavour == "mysql":
+        members = sorted(dict(members).items(), key=lambda member: (len(member[0].encode()), member[0].encode()))
+    if not members:
+        return Value(pa.array(["{}"]), JSON, constant=True)
+    values = together([part for _, part in members], n)
+    parts = [pc.binary_join_element_wise(f"{quoted(name)}: ", array, "")
+             for (name, _), array in zip(members, values, strict=True)]
+    joined = pc.binary_join_element_wise(*parts, ", ")
+    made = pc.binary_join_element_wise("{", joined, "}", "")
+    return _of_parts(made, arguments, session, constant=all(part.constant for _, part in members))
+
+
+FUNCTIONS: dict[str, Function] = {
+    "JSON_ARRAY": _array, "JSON_OBJECT": _object, "JSON_QUOTE": _quote,
+}
