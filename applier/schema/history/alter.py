@@ -207,12 +207,9 @@ class Altered:
     first_number: int = 0
     ignores: IgnoreConflicts | None = None
     kept_defaults: Mapping[str, tuple[Default | None, Default]] = field(default_factory=dict)
-<<<<<<< HEAD
-    says_stored: bool = False
-=======
     rewritten: tuple[str, ...] | None = ()
     repairs: bool = False
->>>>>>> main
+    says_stored: bool = False
 
     def in_place(self, definition: TableDefinition) -> TableDefinition:
         """The definition with the defaults that it keeps if no row is copied."""
@@ -278,12 +275,9 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
                            first_number=said[-1] if said else kept),
                    tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
                    next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults,
-<<<<<<< HEAD
-                   any(change.words.generated == "stored" for change in of_kind(changes.actions, ChangeColumn)))
-=======
                    rewritten_partitions(definition.partitioning, actions),
-                   any(action.repairs for action in of_kind(actions, RewritePartitions)))
->>>>>>> main
+                   any(action.repairs for action in of_kind(actions, RewritePartitions)),
+                   any(change.words.generated == "stored" for change in of_kind(changes.actions, ChangeColumn)))
 
 
 def written_again(definition: TableDefinition, actions: Sequence[AlterAction],
