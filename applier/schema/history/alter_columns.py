@@ -245,7 +245,8 @@ class ColumnChanges:
 def defines_again(actions: Sequence[AlterAction]) -> bool:
     """True if a server writes the table's definition again: for all actions but renaming the table, emptying
     partitions and repairing them."""
-    return not all(isinstance(action, RenameTo | TruncatePartitions | EmptyTable | RewritePartitions) for action in actions)
+    return not all(isinstance(action, RenameTo | TruncatePartitions | EmptyTable | RewritePartitions)
+                   for action in actions)
 
 
 def same_name(a: str, b: str) -> bool:
