@@ -255,7 +255,8 @@ class TableChanges:
             repairs=altered.repairs, first_number=altered.first_number,
             numbering=origin.numbering, end_of_time=origin.end_of_time, ignores=altered.ignores,
             server_version=origin.server_version,
-            foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names)
+            foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names,
+            says_stored=altered.says_stored)
         if altered.kept_defaults and is_in_place(conversion):
             new = altered.in_place(new)
             conversion = replace(conversion, new=new)
