@@ -227,9 +227,10 @@ class SchemaHistory:
         for version in before.versions():
             if version.end is None:
                 self._tables.begin_as(version)
-                if (name := (version.definition.database, version.definition.name)) in misplaced:
-                    self._tables.note_misplaced(name)
-                self._fold_name((version.definition.database, version.definition.name))
+                table = version.definition.database, version.definition.name
+                if table in misplaced:
+                    self._tables.note_misplaced(table)
+                self._fold_name(table)
 
     def _stored(self, table: TableName) -> TableName:
         """The name under which the server has a table."""

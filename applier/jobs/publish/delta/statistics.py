@@ -30,8 +30,8 @@ def exact_columns(stored: pa.Schema, key: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_exact(kind: pa.DataType) -> bool:
-    return (pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_date(kind)
-            or (pa.types.is_decimal(kind) and kind.scale == 0))
+    return bool(pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_date(kind)
+                or (pa.types.is_decimal(kind) and kind.scale == 0))
 
 
 def property_of(columns: Sequence[str]) -> dict[str, str]:
