@@ -313,8 +313,7 @@ class TableChanges:
             if version.time_zone != time_zone and computes_in_zone(definition):
                 same = RowConversion(definition, definition, tuple(range(len(definition.columns))), file=origin.file,
                                      position=origin.position, gtid=origin.gtid)
-                self._tables.end((definition.database, definition.name), origin.end)
-                self._tables.begin(definition, origin.end, origin.sql, RowSource(version.id, same))
+                self._tables.go_on(version, origin.end, origin.sql, same)
 
     def _check_engine(self, definition: TableDefinition) -> None:
         if self._wanted(definition.database, definition.name):
