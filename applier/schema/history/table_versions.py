@@ -223,7 +223,7 @@ class TableVersions:
         self._alive[table] = number
 
     def go_on(self, version: TableVersion, position: Position, sql: str, same: RowConversion) -> None:
-        """Let a version go on as another one of the same definition, in the present time zone."""
+        """Begin another version with the same definition, in the present time zone, in which the rows continue."""
         definition = version.definition
         self.end((definition.database, definition.name), position)
         self.begin(definition, position, sql, RowSource(version.id, same))
