@@ -157,7 +157,7 @@ def is_variable(column: Column) -> bool:
     return default is not None and (default.kind == "now" or (default.kind == "expression" and varies(default.text)))
 
 
-_BY_BYTES = re.compile(r"(_FORMAT|\b(CONV|BIN|OCT))\s*\(", re.IGNORECASE)
+_BY_BYTES = re.compile(r"(_FORMAT|\b(CONV|BIN|OCT|SOUNDEX))\s*\(", re.IGNORECASE)
 """Functions that MySQL's wide character sets take byte by byte."""
 _BY_BYTES_IN_DOCUMENTS = re.compile(
     r"\bJSON_.*\b((HEX|FORMAT|SPACE|DAYNAME|MONTHNAME|ADDTIME|SUBTIME|TIMESTAMPADD|SOUNDEX|TO_BASE64|INET6?_NTOA|CHARSET|"

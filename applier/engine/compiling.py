@@ -74,11 +74,11 @@ def ensure(job: str, progress: Progress | None = None) -> bool:
     with lock_cache() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         missing = missing_for(job)  # another process may have been at it
-        if missing:
-            compile_all(tuple(missing), progress or Silent())
-        for stamp in missing.values():
-            caches.make(str(stamp.parent))
-            stamp.touch()
+        failed = compile_all(tuple(missing), progress or Silent()) if missing else set()
+        for module, stamp in missing.items():
+            if module not in failed:
+                caches.make(str(stamp.parent))
+                stamp.touch()
     return bool(missing)
 
 
@@ -122,8 +122,9 @@ def modules_for(job: str) -> tuple[str, ...]:
     return tuple(module for module in signatures.modules() if not module.startswith((*_FOR_FEW, "applier.jobs.")))
 
 
-def compile_all(modules: tuple[str, ...], progress: Progress) -> None:
-    """Compile these modules' kernels in a process for each core."""
+def compile_all(modules: tuple[str, ...], progress: Progress) -> set[str]:
+    """Compile these modules' kernels in a process for each core. Return the modules with kernels that do not compile;
+    their errors are printed."""
     from applier.kernels.signatures import signatures
 
     wanted = signatures(modules)
@@ -146,6 +147,7 @@ def compile_all(modules: tuple[str, ...], progress: Progress) -> None:
         if not signature.is_compiled:
             _try(signature.kernel.compile, signature.types)
     progress.update(len(wanted))
+    return {signature.kernel.__module__ for signature in missing if not signature.is_compiled}
 
 
 def compile_missing(modules: tuple[str, ...]) -> None:

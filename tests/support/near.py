@@ -15,14 +15,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.support.called_functions import CLUSTER, read_calls
-from tests.support.costs import read_table
+from tests.support.costs import TESTS, read_table
 from tests.support.folders import ROOT
 
 MAP = ROOT / "tests" / "near.tsv"
 CALLS = ROOT / "build" / "calls"
 """What a run of the everyday suite with `--calls` has written there; it is not kept in the repository."""
-OFTEN = 5
-"""The number of test modules per function, if there are that many."""
+ENOUGH = 2
+"""The number of test modules per function, if there are that many, before a further one is worth less."""
 MOST = 8
 """Test modules named for a source file, at most."""
 START = 0.5
@@ -43,14 +43,21 @@ def write_map(folder: Path | None = None) -> None:
     for test, called in calls.items():
         for name in called:
             by_source[name.partition(":")[0]][test].add(name)
+    inside = {test: Counter(folder for name in called for folder in _folders(name)) for test, called in calls.items()}
     rows, costs = _moved(read_map()), read_table()
     for source, tests in by_source.items():
-        package = source[:source.rindex("/") + 1]
-        weights = {test: sum(name.startswith(package) for name in calls[test]) / len(calls[test])
-                   / (START + costs.get(test, 0)) ** 0.5 for test in tests}
+        folder = source[:source.rindex("/")]
+        weights = {test: inside[test][folder] / len(calls[test]) / (START + costs.get(test, 0)) ** 0.5
+                   for test in tests}
         if calls.keys() >= set(rows.get(source, ())):
-            rows[source] = _nearest(tests, weights)
+            rows[source] = _nearest(tests, weights, costs)
     MAP.write_text("".join(f"{source}\t{' '.join(rows[source])}\n" for source in sorted(rows)))
+
+
+def _folders(name: str) -> list[str]:
+    """The folders that a function's source file is in."""
+    parts = name.partition(":")[0].split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]
 
 
 def read_map() -> dict[str, list[str]]:
@@ -72,28 +79,28 @@ def _moved(rows: dict[str, list[str]]) -> dict[str, list[str]]:
     return found | {source: tests for source, tests in rows.items() if (ROOT / source).exists()}
 
 
-def _nearest(tests: dict[str, set[str]], weights: dict[str, float]) -> list[str]:
-    """The test modules for a source file, the best first: those that call most of the functions which too few of the
-    ones before call, by their weights: how much of what they call is in the file's folder, for their cost."""
-    missing = {name: OFTEN for called in tests.values() for name in called}
-    chosen: list[str] = []
-    while len(chosen) < MOST and any(missing.values()):
-        def gain(test: str) -> float:
-            return sum(missing[name] > 0 for name in tests[test]) * weights[test]
-
-        best = max((test for test in tests if test not in chosen), key=gain, default=None)
-        if best is None or not gain(best):
-            break
-        chosen.append(best)
-        for name in tests[best]:
-            missing[name] -= 1
+def _nearest(tests: dict[str, set[str]], weights: dict[str, float], costs: dict[str, float]) -> list[str]:
+    """The test modules for a source file, the best first, as many as fit into the budget: those that call most of its
+    functions, by their weights: how much of what they call is in the file's folder, for their cost. A function that
+    ENOUGH of the ones before call counts half as much with each further one."""
+    worth = {name: 2.0 ** (ENOUGH - 1) for called in tests.values() for name in called}
+    chosen, left = list[str](), dict(tests)
+    spent = 0.0
+    while left and len(chosen) < MOST:
+        best = max(left, key=lambda test: weights[test] * sum(min(worth[name], 1.0) for name in tests[test]))
+        cost = START + costs.get(best, 0)
+        del left[best]
+        if spent + cost <= BUDGET or not chosen:
+            spent += cost
+            chosen.append(best)
+            worth |= {name: worth[name] / 2 for name in tests[best]}
     return chosen
 
 
 def tests_for(paths: Iterable[str]) -> list[str]:
     """The test modules for changed files: changed tests, and those that the map names for the changed files (of a
-    folder: all in it), the nearest of each first, then those near to the files beside a changed file, those of most
-    first; as many as fit into the budget."""
+    folder: all in it), the nearest of each first, then those of their packages that are newer than the map, then those
+    near to the files beside a changed file, those of most first; as many as fit into the budget."""
     paths = [path.rstrip("/") for path in paths]
     known, costs, chosen, others = read_map(), read_table(), dict[str, None](), list[list[str]]()
     for path in paths:
@@ -104,12 +111,20 @@ def tests_for(paths: Iterable[str]) -> list[str]:
     beside = Counter(test for source, tests in known.items() if str(Path(source).parent) in folders for test in tests)
     nearest = [tests[place] for place in range(MOST) for tests in others if place < len(tests)]
     spent = 0.0
-    for test in [*nearest, *(test for test, _ in beside.most_common())]:
+    for test in [*nearest, *_newer(paths, costs), *(test for test, _ in beside.most_common())]:
         cost = START + costs.get(test, 0)
         if test not in chosen and (spent + cost <= BUDGET or not chosen):
             spent += cost
             chosen[test] = None
     return list(chosen)
+
+
+def _newer(paths: list[str], costs: dict[str, float]) -> list[str]:
+    """The test modules whose costs are not measured yet in the folders of the tests of these paths' packages."""
+    inner = [Path(path.removeprefix("applier/")) for path in paths]
+    packages = {str(folder) for path in inner for folder in (path, *path.parents)}
+    return [str(test.relative_to(ROOT)) for kind in TESTS.iterdir() for package in sorted(packages - {"."})
+            for test in sorted((kind / package).glob("test_*.py")) if str(test.relative_to(ROOT)) not in costs]
 
 
 def changed() -> list[str]:

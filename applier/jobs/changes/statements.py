@@ -12,6 +12,7 @@ import pyarrow as pa
 from applier.binlog.rows.change_records import SEQ_BITS
 from applier.jobs.changes.event_groups.groups import FileGroups
 from applier.jobs.changes.feed import ALL_PRESENT, ALTER, KINDS, OF_CHANGES, TRUNCATE
+from applier.schema.history.conversion import RowConversion
 from applier.schema.history.effects import changes_values
 from applier.schema.history.table_versions import Position, TableVersion
 
@@ -45,12 +46,18 @@ def statements_below_the_log(versions: Mapping[int, TableVersion]) -> list[State
     for version in versions.values():
         if version.end is not None and version.id not in successors:
             found.append(Statement(version.end, TRUNCATE))
-        if len(version.sources) > 1 or any(source.version not in versions or changes_values(source.conversion)
-                                           for source in version.sources):
+        if len(version.sources) > 1 or any(
+                source.version not in versions or changes_values(source.conversion)
+                or _may_lose_rows(versions[source.version], source.conversion) for source in version.sources):
             found.append(Statement(version.start, ALTER, version.id))
     found.sort(key=lambda statement: statement.end)
     return [replace(statement, after=number) for _, together in groupby(found, key=lambda statement: statement.end)
             for number, statement in enumerate(together)]
+
+
+def _may_lose_rows(version: TableVersion, conversion: RowConversion) -> bool:
+    """Return whether a statement moves misplaced rows of a base, of which those that no partition accepts are lost."""
+    return version.may_misplace and conversion.rewritten != ()
 
 
 def marker(schema: pa.Schema, statement: Statement, groups: FileGroups) -> pa.RecordBatch:

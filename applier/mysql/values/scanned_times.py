@@ -207,10 +207,12 @@ _SURELY_LONG, _LAST_DATE = 10_000_000, 99991231235959
 
 _FORMS = [(0, 0, 0, 1), (101, 691231, 20000000, 1_000_000), (700101, 991231, 19000000, 1_000_000),
           (10000101, 99991231, 0, 1_000_000), (101000000, 691231235959, 20000000000000, 1),
-          (700101000000, 991231235959, 19000000000000, 1), (10000101000000, 99991231235959, 0, 1)]
+          (700101000000, 991231235959, 19000000000000, 1), (991231235960, 10000100999999, 0, 1),
+          (10000101000000, 99991231235959, 0, 1)]
 """From, to, the number to add to the year, and the factor for the number."""
 _SHORT_YEARS = (991232, 10000100, 0, 1_000_000)
 """The same where MySQL reads years of up to three digits."""
+_LAST_DAY = 99991231
 _SMALL = (0, 100, 20000000, 1_000_000)
 """The same where MySQL reads a day and not a time of day."""
 
@@ -221,6 +223,8 @@ def datetime_of_number(whole: int, fraction: int, *, short_years: bool = False,
     NoDate or Unclear."""
     if fraction < 0 and not is_day:
         raise NoDate(is_final=True)
+    if is_day and whole > _LAST_DAY:  # whatever the time of day is
+        whole -= whole % 1_000_000
     for least, most, century, unit in [_SMALL] * is_day + _FORMS + [_SHORT_YEARS] * short_years:
         if least <= whole <= most:
             digits = f"{(whole + century) * unit:014}"

@@ -27,6 +27,7 @@ from applier.schema.ddl.alter_actions import (
     AddKey,
     AddPartitions,
     AlterAction,
+    ChangeColumn,
     CoalescePartitions,
     DropCheck,
     DropForeignKey,
@@ -195,7 +196,8 @@ class Altered:
     an added one; `emptied`: no row is left; `removed`: the rows that are removed, by the old definition;
     `rewritten` as of `rewritten_partitions`, and whether the statement `repairs` these partitions;
     `first_number`: where an AUTO_INCREMENT column starts to number the rows, 0 if not given; `ignores`: the details of
-    ALTER IGNORE; `kept_defaults`: of columns whose defaults MariaDB computes once where it copies the rows, and
+    ALTER IGNORE; `says_stored`: a STORED column that stays is defined by the statement, as it was or not;
+    `kept_defaults`: of columns whose defaults MariaDB computes once where it copies the rows, and
     otherwise by the expression that it keeps: both, by name."""
 
     definition: TableDefinition
@@ -207,6 +209,7 @@ class Altered:
     kept_defaults: Mapping[str, tuple[Default | None, Default]] = field(default_factory=dict)
     rewritten: tuple[str, ...] | None = ()
     repairs: bool = False
+    says_stored: bool = False
 
     def in_place(self, definition: TableDefinition) -> TableDefinition:
         """The definition with the defaults that it keeps if no row is copied."""
@@ -273,7 +276,8 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
                    tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
                    next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults,
                    rewritten_partitions(definition.partitioning, actions),
-                   any(action.repairs for action in of_kind(actions, RewritePartitions)))
+                   any(action.repairs for action in of_kind(actions, RewritePartitions)),
+                   any(change.words.generated == "stored" for change in of_kind(changes.actions, ChangeColumn)))
 
 
 def written_again(definition: TableDefinition, actions: Sequence[AlterAction],

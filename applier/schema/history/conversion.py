@@ -37,8 +37,8 @@ class RowConversion:
     and `gtid` are its position in the log, `first_number` is where an AUTO_INCREMENT column starts (0: not given),
     `numbering` the session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP
     of MariaDB, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks`
-    and `lc_time_names` are the session's, and `sequences` are the next numbers of a replica's sequences from which
-    new columns take numbers, as far as these are known."""
+    and `lc_time_names` are the session's, `says_stored` is as in Altered, and `sequences` are the next numbers of a
+    replica's sequences from which new columns take numbers, as far as these are known."""
 
     old: TableDefinition
     new: TableDefinition
@@ -63,6 +63,7 @@ class RowConversion:
     foreign_key_checks: bool = True
     lc_time_names: int = 0
     sequences: tuple[SequenceState, ...] = ()
+    says_stored: bool = False
 
     @property
     def kept(self) -> list[tuple[Column, Column]]:

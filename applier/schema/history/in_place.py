@@ -26,6 +26,7 @@ _NOTHING = re.compile(r"ALTER TABLE (\w+ )?(\. )?(\w+ )?((ALGORITHM|LOCK) =? ?\w
 """An ALTER TABLE without actions, which MariaDB does not execute by copying rows."""
 _CONVERTS = re.compile(r"\bCONVERT\s+TO\b", re.IGNORECASE)
 _REBUILDS = re.compile(r"\b(FORCE|ENGINE|CONVERT)\b", re.IGNORECASE)
+_REBUILDS_INNODB = re.compile(r"\b(FORCE|ENGINE|CONVERT|ROW_FORMAT|KEY_BLOCK_SIZE)\b", re.IGNORECASE)
 _SHORT = 255
 _SHORTEST = 127
 """Bytes of the longest VARCHAR with a one-byte length, and of the longest value with one in any VARCHAR of InnoDB."""
@@ -49,7 +50,7 @@ def is_in_place(conversion: RowConversion) -> bool:
             return False
         if source is not None and not _keeps_its_form(old.columns[source], column, conversion):
             return False
-    if _recodes_functional_part(conversion):
+    if _recodes_functional_part(conversion) or _moves_virtual(conversion) or _rebuilds_fulltext(conversion):
         return False
     copies = _copies_in_mysql if new.flavour == "mysql" else _copies_in_mariadb
     if any(copies(conversion, column, source) for column, source in zip(new.columns, conversion.sources, strict=True)):
@@ -59,13 +60,15 @@ def is_in_place(conversion: RowConversion) -> bool:
 
 def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | None) -> bool:
     """True if MySQL copies the table's rows because of a column, and MariaDB does not: the column becomes NOT NULL
-    outside of strict mode, is added with an expression as its default, or is VIRTUAL and added before another one, as
-    those of functional key parts are the last."""
+    outside of strict mode, is added with an expression as its default, is VIRTUAL and gets another expression, or is
+    VIRTUAL and added before another one, as those of functional key parts are the last."""
     if source is None and column.generated == "virtual":
         return _precedes_virtual(conversion, column) or any(
             part.expression is not None for key in conversion.old.keys for part in key.parts)
     if source is None:
         return column.default is not None and column.default.kind == "expression"
+    if column.generated == "virtual" and column.expression != conversion.old.columns[source].expression:
+        return True
     return _loses_null(conversion, column, source) and "STRICT" not in conversion.sql_mode
 
 
@@ -92,12 +95,53 @@ def _recodes_functional_part(conversion: RowConversion) -> bool:
     return False
 
 
+def _moves_virtual(conversion: RowConversion) -> bool:
+    """True if a VIRTUAL column that stays gets another number among the VIRTUAL ones, or, in MariaDB, among all, unless
+    columns are only dropped, which rebuilds nothing."""
+    places = [(source, number) for number, source in enumerate(conversion.sources)
+              if source is not None and conversion.old.columns[source].generated == "virtual"]
+    if conversion.new.flavour == "mysql":
+        return places != sorted(places)
+    return any(source != number for source, number in places) and not _only_drops(conversion)
+
+
+def _rebuilds_fulltext(conversion: RowConversion) -> bool:
+    """True if MySQL has to rebuild a table with a FULLTEXT key, which it does not do in place."""
+    old, new = conversion.old, conversion.new
+    if new.flavour != "mysql" or all(key.kind != "fulltext" for key in new.keys):
+        return False
+    stored = [number for number, column in enumerate(old.columns) if column.generated != "virtual"]
+    sources = [source for column, source in zip(new.columns, conversion.sources, strict=True)
+               if column.generated != "virtual"]
+    return sources != stored or old.primary_key != new.primary_key or any(
+        before.nullable != after.nullable for before, after in conversion.kept) or \
+        _REBUILDS_INNODB.search(conversion.words) is not None
+
+
+def _only_drops(conversion: RowConversion) -> bool:
+    """True if all that a statement does is to drop columns, with the keys over these alone, and to add VIRTUAL ones;
+    VIRTUAL columns and text have no keys."""
+    old, new = conversion.old, conversion.new
+    kept = [source for source in conversion.sources if source is not None]
+    added = (column for column, source in zip(new.columns, conversion.sources, strict=True) if source is None)
+    names = {old.columns[source].name for source in kept}
+    parts = {part.column for key in new.keys for part in key.parts}
+    return kept == sorted(kept) and all(before == after for before, after in conversion.kept) and all(
+        column.generated == "virtual" for column in added) and (
+        [key for key in old.keys if names & {part.column for part in key.parts}] == [*new.keys]) and not any(
+        column.generated == "virtual" and column.name in parts for column in new.columns) and all(
+        key.kind != "fulltext" for key in old.keys) and (old.options, old.charset) == (new.options, new.charset) and \
+        not conversion.first_number and _REBUILDS.search(conversion.words) is None
+
+
 def _copies_in_mariadb(conversion: RowConversion, column: Column, source: int | None) -> bool:
-    """The same the other way round: a column is added before a VIRTUAL one, a VIRTUAL one together with another, or a
-    column becomes NOT NULL, which rebuilds the table, where there are STORED columns, or together with changes that are
-    only possible without a rebuild."""
+    """The same the other way round: a STORED column is defined again, a VIRTUAL one is added together with another, or
+    a column becomes NOT NULL, which rebuilds the table, where there are STORED columns, or together with changes that
+    are only possible without a rebuild."""
+    if conversion.says_stored:
+        return True
     if source is None:
-        return _precedes_virtual(conversion, column) or (column.generated == "virtual" and any(
+        return column.generated == "virtual" and (_precedes_virtual(conversion, column) or any(
             number is None and other.generated is None
             for other, number in zip(conversion.new.columns, conversion.sources, strict=True)))
     if not _loses_null(conversion, column, source):
@@ -125,7 +169,8 @@ def _loses_null(conversion: RowConversion, column: Column, source: int) -> bool:
 def _names_only(conversion: RowConversion) -> bool:
     """True if only names and defaults change, which every engine changes in place."""
     old, new = conversion.old, conversion.new
-    return not conversion.asks_for_copy and _REBUILDS.search(conversion.words) is None and old.keys == new.keys and \
+    return not (conversion.asks_for_copy or (conversion.says_stored and new.flavour == "mariadb")) and \
+        _REBUILDS.search(conversion.words) is None and old.keys == new.keys and \
         conversion.sources == tuple(range(len(old.columns))) and all(
             (before.type, before.nullable, before.generated, before.expression) ==
             (after.type, after.nullable, after.generated, after.expression)

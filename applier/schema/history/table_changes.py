@@ -255,7 +255,8 @@ class TableChanges:
             repairs=altered.repairs, first_number=altered.first_number,
             numbering=origin.numbering, end_of_time=origin.end_of_time, ignores=altered.ignores,
             server_version=origin.server_version,
-            foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names)
+            foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names,
+            says_stored=altered.says_stored)
         if altered.kept_defaults and is_in_place(conversion):
             new = altered.in_place(new)
             conversion = replace(conversion, new=new)
@@ -312,8 +313,7 @@ class TableChanges:
             if version.time_zone != time_zone and computes_in_zone(definition):
                 same = RowConversion(definition, definition, tuple(range(len(definition.columns))), file=origin.file,
                                      position=origin.position, gtid=origin.gtid)
-                self._tables.end((definition.database, definition.name), origin.end)
-                self._tables.begin(definition, origin.end, origin.sql, RowSource(version.id, same))
+                self._tables.go_on(version, origin.end, origin.sql, same)
 
     def _check_engine(self, definition: TableDefinition) -> None:
         if self._wanted(definition.database, definition.name):

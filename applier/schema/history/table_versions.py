@@ -222,6 +222,13 @@ class TableVersions:
         self._by_table[table].add(number)
         self._alive[table] = number
 
+    def go_on(self, version: TableVersion, position: Position, sql: str, same: RowConversion) -> None:
+        """Begin another version with the same definition, in the present time zone, in which the rows continue."""
+        definition = version.definition
+        self.end((definition.database, definition.name), position)
+        self.begin(definition, position, sql, RowSource(version.id, same))
+        self._versions[-1] = replace(self._versions[-1], unordered=version.unordered)
+
     def begin_as(self, before: TableVersion) -> None:
         """Add the last version that another history has of a table: a base has its rows, by that name."""
         definition = before.definition

@@ -173,7 +173,8 @@ def iceberg_type(stored: pa.Field) -> PrimitiveType:
         found: Any = pyarrow_to_schema(pa.schema([stored.with_metadata(_FIELD_ID)]), format_version=2).fields[0]
     except (UnsupportedPyArrowTypeException, TypeError, NotInstalledError) as error:
         raise _Unfit(f"cannot be of {stored.type} values") from error
-    return found.field_type  # type: ignore[no-any-return]
+    kind: PrimitiveType = found.field_type
+    return kind
 
 
 def value_in(metadata: dict[bytes, bytes] | None, partition: Partition, result: PrimitiveType, path: str) -> Any:

@@ -114,7 +114,7 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
             return _as_numbers(arguments, session, n)
         return together(arguments, n)
     if any(value.type.base in BINARY for value in arguments) and all(
-            value.type.base in BINARY or value.is_text for value in arguments):
+            value.type.base in BINARY or is_text for value, is_text in zip(arguments, texts, strict=True)):
         return together([replace(value, values=as_bytes(value, session)) for value in arguments], n)
     if any(value.type.base in ("json", "geometry") or (
             pa.types.is_binary(value.values.type) and not (value.constant and value.is_loose)) for value in arguments):

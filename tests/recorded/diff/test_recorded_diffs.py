@@ -23,7 +23,8 @@ FOLDED = {
     "large-statements-checksum-none": 3, "large-statements-mariadb": 3, "many-files-mariadb": 4,
     "many-files-mysql": 4, "mariadb-partition-ddl": 18, "mariadb-sequences": 5, "mariadb-system-versioned": 0,
     "mariadb-generated-updates": 4, "mariadb-versioning-implicit": 0, "mariadb11-generated-columns": 3,
-    "mariadb11-vectors": 0, "mariadb11-versioning-explicit": 1,
+    "mariadb11-vectors": 0, "mariadb11-misplaced-rows": 34, "mysql-misplaced-rows": 31,
+    "mariadb11-versioning-explicit": 1,
     "mysql-partition-ddl": 18, "online-change-ghost-mysql": 5, "online-change-ptosc-mariadb": 4,
     "transactions-mariadb": 35, "transactions-mysql": 35, "transactions-mysql-nogtid": 35}
 """How many tables of a case, at all of its marks, have changes that can be folded (test_recorded_changes: why not)."""

@@ -205,3 +205,40 @@ ALTER TABLE u ADD b CHAR(9) DEFAULT (UPPER(_latin1'é'))
 SET binlog_row_image=MINIMAL
 INSERT INTO t (a) VALUES (3)
 INSERT INTO u (a) VALUES (3)
+
+-- labels-beside-bytes
+SET sql_mode=''
+CREATE TABLE s (id INT PRIMARY KEY, c SET('7', 'x y', 'a', 'b', 'é')) CHARACTER SET utf8mb3
+INSERT INTO s VALUES (1, ''), (2, 'a'), (3, 'b'), (4, NULL), (5, '7'), (6, '7,a')
+ALTER TABLE s ADD d VARCHAR(40) AS (c = 'a') STORED, DEFAULT CHARACTER SET binary
+ALTER TABLE s ADD e INT AS (c = 'a') STORED, ADD f INT AS (c < 'b') STORED, ADD g INT AS (c IN ('a', 'b')) STORED, ADD h INT AS (c = '7') STORED
+CREATE TABLE e (id INT PRIMARY KEY, e ENUM('7', 'x y', 'a', 'b', 'A', 'é')) CHARACTER SET utf8mb3
+INSERT INTO e VALUES (1, ''), (2, 'a'), (3, 'b'), (4, NULL), (5, '7'), (6, 'é')
+ALTER TABLE e DEFAULT CHARACTER SET binary
+ALTER TABLE e ADD f INT AS (e = 'a') STORED, ADD g INT AS (e < 'b') STORED, ADD h INT AS (e IN ('a', 'b')) STORED, ADD i INT AS (e = 'é') STORED, ADD j INT AS (CASE e WHEN 'a' THEN 1 WHEN 'b' THEN 2 END) STORED, ADD k INT AS (STRCMP(e, 'b')) STORED, ADD l INT AS (e LIKE 'a') STORED, ADD m INT AS (e BETWEEN 'a' AND 'c') STORED, ADD n INT AS (FIELD(e, 'a', 'b')) STORED
+CREATE TABLE t (id INT PRIMARY KEY, e ENUM('7', 'x y', 'a', 'b', 'A', 'é') CHARACTER SET utf8mb4) CHARACTER SET latin1
+INSERT INTO t VALUES (1, ''), (2, 'a'), (3, 'b'), (4, NULL), (5, '7'), (6, 'é')
+ALTER TABLE t ADD f INT AS (e = _binary'a') STORED, ADD g INT AS (e < X'62') STORED, ADD h INT AS (e IN (X'61', 'b')) STORED, ADD i INT AS (e = _binary'é') STORED
+
+-- numbers-as-dates-of-early-years
+set sql_mode=''
+create table t (n bigint)
+insert into t values (10000000000000),(991231235960),(5000101000000),(10000100999999),(991232000000),(9990101101112),(10000001000000),(1000000000000),(5001331000000),(20240101101112),(991231235959), (10000100235959)
+alter table t add y int as (year(n)) stored, add m int as (month(n)) stored, add d date as (date(n)) stored
+create table s (n bigint)
+insert into s select n from t
+alter table s add x varchar(60) as (date_add(n, interval 1 day)) stored
+create table u (n double)
+insert into u select n from t
+alter table u add y int as (year(n)) stored, add m int as (dayofmonth(n)) stored, add d date as (date(n)) stored
+create table v (n bigint)
+insert into v select n from t where n in (5000101000000,9990101101112,991232000000,5001331000000,991231235960)
+alter table v add y datetime as (cast(n as datetime)) stored, add t int as (to_days(n)) stored
+alter table v add df int as (datediff(n, '2020-01-01')) stored, add ts varchar(50) as (timestamp(n)) stored
+
+-- json-quote-of-geometries
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, g GEOMETRY NOT NULL, q VARCHAR(100) AS (JSON_QUOTE(g)) STORED)
+INSERT IGNORE INTO t (id) VALUES (1), (2)
+INSERT INTO t (id, g) VALUES (3, POINT(0, 0))
+ALTER TABLE t ADD r VARCHAR(200) AS (JSON_QUOTE(g)) STORED

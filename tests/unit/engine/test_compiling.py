@@ -124,7 +124,8 @@ def test_kernels_are_compiled_in_processes_and_counted(tmp_path):
 @pytest.mark.thorough
 @pytest.mark.slow
 def test_a_kernel_that_has_changed_is_left_to_its_caller(tmp_path):
-    """The table is recorded again when its kernels are done; until then the others of it are compiled."""
+    """The table is recorded again when its kernels are done; until then the others of it are compiled, and its module
+    is not listed as compiled, so that the error is printed again."""
     program = r"""if True:
         from applier.engine import compiling
         from applier.kernels import signatures
@@ -133,10 +134,13 @@ def test_a_kernel_that_has_changed_is_left_to_its_caller(tmp_path):
         signatures.signatures = lambda modules: [changed, *known[1:3]]
         compiling.compile_missing(())
         print([signature.is_compiled for signature in known[:3]])
+        compiling.modules_for = lambda job: ("keysearch.keybytes_kernel",)
+        compiling.ensure("replay")
+        print(compiling.is_ready("replay"))
     """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT,
                           env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)})
-    assert done.stdout == "[False, True, True]\n", done.stderr
+    assert done.stdout == "[False, True, True]\nFalse\n", done.stderr
     assert "Traceback" in done.stderr
 
 

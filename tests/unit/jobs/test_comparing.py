@@ -104,7 +104,7 @@ def test_without_gtids_positions_decide(flavour):
     assert (found.relation, found.attach) == ("unknown", None) and found.obstacle
 
 
-def test_group_ids_decide_without_gtids():
+def test_group_ids_decide_without_gtids(capsys):
     ends = log("plain", range(3), gtids="anonymous")
     Path("logs").mkdir()
     with_group_ids(Path("plain/b.000001"), Path("logs/b.000001"), 100)
@@ -114,6 +114,8 @@ def test_group_ids_decide_without_gtids():
     found = applier.compare("first", "logs")
     assert (found.relation, found.by, found.attach.file) == ("behind", "group ids", "x.000004")
     assert first.position.group_id == 102 and len(ends) == 3
+    assert main(["compare", "first", "logs"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "   group id 102"
 
 
 def test_what_cannot_be_compared():

@@ -49,6 +49,8 @@ def one(document: str | None, *values: bytes) -> str | int | None:
          '{"a": {"c": []}, "b": 0, "aa": 1}'),
         ('{"a": 1}', [column((REMOVE, "$.a")), column((INSERT, "$.a", None)), b""], '{"a": null}'),
         ('{"a": 1}', [column((INSERT, "$.a", 1))], 3648),
+        ('{"¢": 1, "€": 2}', [column((REMOVE, '$."¢"')),
+                                column((REPLACE, '$."123456"', 3)).replace(b"123456", b"\\u20ac")], '{"€": 3}'),
         ('{"a": 1}', [column((REMOVE, "$.b"))], 3648),
         ('{"a": 1}', [b"\x00\x03$.a\x00"], '{"a": null}'),
         ('{"a": 1}', [b"\x02\x03$.*"], 3649),

@@ -77,3 +77,11 @@ def test_thai_letters_are_compared_by_their_codes():
     keys = encoded([pa.array([letters, *letters, "เก", "โข"])], ["tis620_thai_ci"])
     assert keys[0] == letters.encode("tis-620") and keys[1:-2] == [letter.encode("tis-620") for letter in letters]
     assert keys[-2:] == ["กเ".encode("tis-620"), "ขโ".encode("tis-620")]
+
+
+def test_thai_signs_count_after_all_letters():
+    """And the less the more consonants are before them."""
+    texts = ["ก่ขค", "กข่ค", "กขค"]
+    keys = encoded([pa.array(texts)], ["tis620_thai_ci"])
+    letters = "กขค".encode("tis-620")
+    assert keys == [letters + b"\xf3", letters + b"\xeb", letters]

@@ -49,6 +49,11 @@ def test_text_that_is_the_time_0(text):
     assert made.values.cast(pa.int64()).to_pylist() == [0]
 
 
+def test_more_digits_of_a_second_than_there_are_microseconds_are_rounded():
+    made = evaluate("CONCAT(FROM_UNIXTIME(1.12345678) + 0)", no_columns, 1, Session("mysql", time_zone="+00:00"))
+    assert made.values.to_pylist() == ["19700101000001.123457"]
+
+
 @pytest.mark.parametrize("unit", ["DAY_HOUR", "DAY_MINUTE", "DAY_SECOND"])
 def test_days_of_text_with_a_date_are_not_guessed(unit):
     """MariaDB 10.5 to 11.8 have the day of such text, and of '10:11:12' none."""

@@ -69,7 +69,7 @@ def _of_text(name: str, function: Function) -> Function:
         charset = document.type.charset
         if made.type == TEXT and document.is_text and charset is not None and charset not in UTF8 | WIDE:
             if name == "JSON_UNQUOTE" and not is_ascii(made.values):
-                raise NotComputable(f"JSON_UNQUOTE of text in {charset}")  # whose bytes are taken for UTF-8
+                raise NotComputable(f"JSON_UNQUOTE of text in {charset}")  # whose bytes are treated as UTF-8
             made = replace(made, values=in_charset(made.values, charset), type=text_type(charset, None))
         return made
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charset_tables import MULTI_BYTE
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, MEMBERS, TEMPORAL
+from applier.mysql.types import BINARY, GEOMETRY, MEMBERS, TEMPORAL
 from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import WIDE, by_distinct
@@ -37,7 +37,7 @@ from jsondiff.text import to_text
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
-    if session.flavour == "mariadb" and value.type.base in BINARY:
+    if session.flavour == "mariadb" and value.type.base in (*BINARY, *GEOMETRY):
         return Value(by_distinct(shown_bytes(value), quoted), TEXT, value.constant)
     text = _shown_text(value, session)
     if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL:

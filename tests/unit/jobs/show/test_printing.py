@@ -243,3 +243,15 @@ def test_a_gtid_event_of_a_prepared_transaction(name, branch, tmp_path, capsys):
         log.event(162, struct.pack("<QIB", 5, 0, 64) + xid)
     assert cli.main(["show", path]) == 0
     assert f"\nXA START X'{name}',X'{branch}',-7/*!*/;\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("statements", "is_open"), [(["BEGIN", "INSERT INTO t VALUES (1)"], True),
+                                                     (["BEGIN", "INSERT INTO t VALUES (1)", "COMMIT"], False)])
+def test_a_transaction_that_the_file_cuts_off_is_rolled_back(statements, is_open, tmp_path, capsys):
+    """As MySQL's tool does, for the client that reads its output."""
+    path = str(tmp_path / "binlog.000001")
+    with BinlogWriter(path, flavour="mysql", gtids="none", checksum=False) as log:
+        for sql in statements:
+            log.query(sql, "d")
+    assert cli.main(["show", path]) == 0
+    assert ("ROLLBACK /* added by mysqlbinlog */" in capsys.readouterr().out) is is_open
