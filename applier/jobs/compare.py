@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from applier.binlog.archive.archive import Archive, open_archive
-from applier.binlog.archive.heads import read_head
 from applier.binlog.events.gtid import GtidSet, Position, State, is_executed
 from applier.binlog.locating.groups import GroupPass
+from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.outline import OutlineTask
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError, ArchiveError, UsageError
@@ -154,7 +154,7 @@ def _standing(place: str | GtidSet | tuple[str, ...], keys: Keys) -> tuple[Stand
 
 
 def _of_archive(place: str, archive: Archive) -> tuple[Standing, Archive]:
-    first, last = read_head(archive.files[0].uri), archive.files[-1]
+    first, last = read_head(archive.files[0]), archive.files[-1]
     [outline] = ThisProcess(os.cpu_count() or 1).outline([OutlineTask(last.uri, size=last.about_bytes)],
                                                          lambda *_: None)
     executed = outline.previous_gtids.followed_by(outline.gtids)
@@ -236,7 +236,7 @@ def _attached(behind: Standing, ahead: Archive | None, standing: Standing,
         return None, "only an archive has what comes next"
     if lost := _only(standing.before, behind.gtids) if by == "GTIDs" else None:
         return None, f"the archive begins with {standing.begins}, after transactions {lost}"
-    position = replace(behind.position, flavour=read_head(ahead.files[0].uri).format.flavour)
+    position = replace(behind.position, flavour=read_head(ahead.files[0]).format.flavour)
     try:
         if by == "GTIDs":
             return _by_gtids(position, ahead), ""

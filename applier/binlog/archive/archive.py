@@ -9,12 +9,11 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from pyarrow import fs
 
-from applier.binlog.archive.heads import ends_within_head
 from applier.binlog.events.format import IN_INNODB_HINT
 from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
 from applier.io.encryption.keys import keys_of, like
@@ -65,8 +64,6 @@ class Archive:
     gap: MissingFile | None = None
     relay_logs: str | None = None
     """The first and the last relay log, as text, if the files consist of relay logs."""
-    begun: str | None = None
-    """The newest file, which is left out, if its head is not complete yet."""
 
     def check_has(self, name: str) -> None:
         """Raise MissingFile if the file with this base name is missing, or comes after a missing one."""
@@ -138,11 +135,10 @@ def list_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
 
 
 def as_source_logs(archive: Archive) -> Archive:
-    """Return the archive of a source's logs if this one consists of relay logs, else the same one, without a newest
-    file that a server has just begun: one that ends within its head."""
+    """Return the archive unchanged, or, if it consists of relay logs, the archive of their source's logs."""
     files = archive.files
     if not is_relay_log(files[0].uri):
-        return _without_begun(archive)
+        return archive
     from applier.binlog.archive.relay_logs import source_logs  # kernels
 
     logs = [ArchiveFile(log, log_name(log), sum(part.end - part.start for part in log.relayed.parts),
@@ -150,17 +146,6 @@ def as_source_logs(archive: Archive) -> Archive:
             for log in source_logs([file.uri for file in files])]
     extent = f"{files[0].name} to {files[-1].name}" if len(files) > 1 else files[0].name
     return Archive(tuple(logs), archive.gap, extent)
-
-
-def _without_begun(archive: Archive) -> Archive:
-    """Return an archive without its newest file if that ends within its head. The only file stays, as do packed ones,
-    which are complete."""
-    files = archive.files
-    if len(files) == 1 or archive.gap is not None or is_packed(files[-1].uri):
-        return archive
-    last = files[-1]
-    is_begun = ends_within_head(last.uri, last.size, files[-2].uri)
-    return replace(archive, files=files[:-1], begun=last.name) if is_begun else archive
 
 
 def files_at(path: str) -> list[str]:

@@ -65,11 +65,6 @@ def notes_on_ends(outlines: Sequence[Outline]) -> list[str]:
             if not before.stopped and _has_no_end(before) and not _has_proof(after)]
 
 
-def note_on_begun(name: str) -> str:
-    """Return the warning about a newest file that is left out."""
-    return f"{name} ends within its first events, which describe it, and is left out until they are complete"
-
-
 def _has_proof(outline: Outline) -> bool:
     """Return True if the file says which transactions precede it; MariaDB's files always do."""
     return outline.format.flavour == "mariadb" or bool(outline.previous_gtids)

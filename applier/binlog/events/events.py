@@ -67,8 +67,7 @@ def read_format(mapped: MappedFile) -> FormatDescription:
         raise reason.at(file=mapped.uri) from None
     try:
         size = int.from_bytes(start[13:17], "little")
-        event = bytes(mapped.array[4 : 4 + size])
-        return parse_format_description(event if len(event) == size else event[:HEADER_LENGTH])
+        return parse_format_description(bytes(mapped.array[4 : 4 + size]))
     except ArchiveError as reason:
         raise reason.at(file=mapped.uri, position=4) from None
 

@@ -163,10 +163,9 @@ def parse_format_description(event: bytes) -> FormatDescription:
     verified.
     """
     if len(event) < HEADER_LENGTH + _BODY.size or event[4] != EventType.FORMAT_DESCRIPTION:
-        if len(event) <= 4 or event[4] == EventType.FORMAT_DESCRIPTION:
-            raise ArchiveError("the format description is cut short", hint="copy the file again from the server")
+        found = event_name(event[4]) if len(event) > 4 else "nothing"
         raise ArchiveError(
-            f"a binlog begins with a format description event; this file begins with {event_name(event[4])}",
+            f"a binlog begins with a format description event; this file begins with {found}",
             hint="only binlog version 4 is supported (MySQL 5.0 and newer, every MariaDB)",
         )
     binlog_version, version, created, header_length = _BODY.unpack_from(event, HEADER_LENGTH)

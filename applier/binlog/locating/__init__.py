@@ -4,4 +4,4 @@
 A `targets.Target` says what to look for. A `place.Place` is a position that a user names.
 """
 
-__all__ = ["group_choice", "groups", "gtid_choice", "place", "search", "sessions", "targets"]
+__all__ = ["group_choice", "groups", "gtid_choice", "heads", "place", "search", "sessions", "targets"]

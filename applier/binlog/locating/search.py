@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from applier.binlog.archive.archive import Archive, ArchiveFile, open_archive
-from applier.binlog.archive.heads import FileHead, read_head
 from applier.binlog.locating.group_ranges import GroupRange, GroupRangeFields, describe, group_ranges
 from applier.binlog.locating.groups import Group, GroupPass, Groups
+from applier.binlog.locating.heads import FileHead, read_head
 from applier.binlog.locating.targets import Target
 from applier.errors import LOG_GAP, ArchiveError, UsageError, reason
 from applier.io.progress import Progress, Silent
@@ -101,7 +101,7 @@ def save(index: Index, uri: str) -> int:
 def describe_file(file: ArchiveFile) -> Entry:
     """Return the entry of a file, after a pass over it. Raises ArchiveError if it is damaged; a truncated end is
     ignored."""
-    head = read_head(file.uri)
+    head = read_head(file)
     return Entry(file.size, file.changed, head.digest, tuple(group_ranges(GroupPass(file.uri).groups())))
 
 
@@ -122,7 +122,7 @@ def outdated(index: Index, archive: Archive) -> list[ArchiveFile]:
 
 def mistaken(index: Index, files: Sequence[ArchiveFile]) -> list[ArchiveFile]:
     """Return the files with an unchanged size and time but a different head."""
-    return [file for file in files if read_head(file.uri).digest != index[file.name].head]
+    return [file for file in files if read_head(file).digest != index[file.name].head]
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def locate(binlogs: list[str], target: Target, progress: Progress | None = None)
 def _by_heads(archive: Archive, target: Target) -> Iterator[Group]:
     @cache
     def head(number: int) -> FileHead:
-        return read_head(archive.files[number].uri)
+        return read_head(archive.files[number])
 
     for number in target.files(head, len(archive.files)):
         found = _among(GroupPass(archive.files[number].uri).groups(), target)

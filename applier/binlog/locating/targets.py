@@ -11,10 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
-from applier.binlog.archive.heads import FileHead
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.group_ranges import GroupRange
 from applier.binlog.locating.groups import Groups
+from applier.binlog.locating.heads import FileHead
 from applier.binlog.locating.place import Place
 from applier.errors import LOG_GAP, ArchiveError, UsageError
 

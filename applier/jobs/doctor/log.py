@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from applier.binlog.archive.archive import Archive, ArchiveFile, open_archive
-from applier.binlog.archive.continuity import note_on_begun
-from applier.binlog.archive.heads import FileHead, read_head
+from applier.binlog.locating.heads import FileHead, read_head
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError, ArchiveError, EncryptedBinlog
@@ -40,8 +39,6 @@ def look_at_files(findings: Findings, options: DoctorOptions) -> Archive | None:
         first, last = archive.files[0].name, archive.files[-1].name
         findings.ok("files", f"{len(archive.files):,}, {archive.size:,} bytes: "
                     + (f"from {first} to {last}, with no number missing" if first != last else first))
-        if archive.begun is not None:
-            findings.note("files", note_on_begun(archive.begun))
     return archive
 
 
@@ -93,7 +90,7 @@ class Heads:
 
 def _head(file: ArchiveFile) -> FileHead | ArchiveError:
     try:
-        return read_head(file.uri)
+        return read_head(file)
     except ArchiveError as error:
         return error
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from applier.binlog.archive.archive import Archive, ArchiveFile
-from applier.binlog.archive.continuity import check_continuity, note_on_begun, notes_on_ends
-from applier.binlog.archive.heads import read_head
+from applier.binlog.archive.continuity import check_continuity, notes_on_ends
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.group_ids import check_group_ids
 from applier.binlog.outline.left_out import LeavingOut
 from applier.binlog.outline.outline import SPLIT_BYTES, OutlineTask
@@ -141,7 +141,7 @@ class Outlining:
         unless it `is_located` by its transactions."""
         stop = self.stop_condition()
         if stop.gtid_set is not None:
-            stop.gtid_set.check_flavour(read_head(archive.files[0].uri).format.flavour)
+            stop.gtid_set.check_flavour(read_head(archive.files[0]).format.flavour)
         files, start = self._files(archive, base, stop)
         until = end_of_pass(files, start, stop.position, n_bytes)
         if until is not None or self.n_passes:
@@ -186,8 +186,6 @@ class Outlining:
         if is_last:
             check_reached(stop, outlines[-1])
             notes += notes_on_stop(self._options.stop_position, outlines[-1])
-            if archive.begun is not None and not outlines[-1].stopped:
-                notes.append(note_on_begun(archive.begun))
         notes += notes_on_ends(outlines)
         span, groups = resolve_prepared_transactions(span, base.prepared if base is not None else ())
         if groups:

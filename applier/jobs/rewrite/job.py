@@ -20,7 +20,6 @@ from typing import IO
 import numpy as np
 
 from applier.binlog.archive.archive import Archive, ArchiveFile, open_archive
-from applier.binlog.archive.continuity import note_on_begun
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.outline.left_out import unpack_ranges
 from applier.binlog.outline.outline import OutlineTask
@@ -109,8 +108,6 @@ class _Writing:
         self._filter = StatementFilter(part.span.flavour, options.filter, options.rewrites,
                                        folds_names=self._history.folds_names)
         self._ranges, self._gtid_list = _ranges_of_servers(archive, executor, options), GtidList()
-        if archive.begun is not None:
-            self.notes.append(note_on_begun(archive.begun))
         for outline in part.span.files:
             if options.compress and not knows_compressed(outline.format):
                 self.notes.append(f"{outline.name} is not compressed: {outline.format.server_version} does not know "

@@ -7,9 +7,9 @@ import dataclasses
 from collections.abc import Sequence, Set
 
 from applier.binlog.archive.archive import Archive
-from applier.binlog.archive.heads import read_head
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.groups import GroupPass
+from applier.binlog.locating.heads import read_head
 from applier.binlog.locating.targets import ByGroupId
 from applier.binlog.outline.outline import Outline, OutlineTask, check_that_they_are_old
 from applier.binlog.outline.stop import StopCondition
@@ -40,7 +40,7 @@ def position_by_group_id(archive: Archive, position: BinlogPosition) -> BinlogPo
     Raises ArchiveError (1236) for an archive without that group, unless it begins with the next id.
     """
     assert position.group_id is not None
-    target, heads = ByGroupId(position.group_id), [read_head(file.uri) for file in archive.files]
+    target, heads = ByGroupId(position.group_id), [read_head(file) for file in archive.files]
     for number in target.files(lambda index: heads[index], len(heads)):
         found = GroupPass(archive.files[number].uri)
         groups = found.groups()
@@ -65,7 +65,7 @@ def tasks_by_gtid(archive: Archive, position: BinlogPosition) -> list[OutlineTas
     """
     files = list(archive.files)
     wanted = _wanted(position, files[0].uri)
-    if missing := read_head(files[0].uri).executed.subtract(wanted):
+    if missing := read_head(files[0]).executed.subtract(wanted):
         raise ArchiveError(f"transactions {missing} precede {files[0].name}, and the base snapshot does not contain "
                            "them",
                            file=files[0].name, errno=LOG_GAP,
@@ -74,11 +74,11 @@ def tasks_by_gtid(archive: Archive, position: BinlogPosition) -> list[OutlineTas
         first, last = 0, len(files)  # the base contains everything before `first`, and not everything before `last`
         while last - first > 1:
             middle = (first + last) // 2
-            if wanted.contains(read_head(files[middle].uri).executed):
+            if wanted.contains(read_head(files[middle]).executed):
                 first = middle
             else:
                 last = middle
-        if first and read_head(files[first].uri).executed == wanted:
+        if first and read_head(files[first]).executed == wanted:
             first -= 1  # it ends with the last of them
         files = files[first:last]
     stop = StopCondition(gtid_set=wanted)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from applier.binlog.archive.archive import Archive, ArchiveFile
-from applier.binlog.archive.heads import read_head
 from applier.binlog.events.format import EventType
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.groups import GroupPass
+from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition, StopNotReached
 from applier.errors import ApplierError, UsageError
@@ -117,7 +117,7 @@ def in_order(given: Sequence[Place], archive: Archive, outline: Outlining) -> li
 
 def _executed_at(wanted: GtidSet, archive: Archive, outline: Outlining) -> tuple[str, int]:
     """The end of the group that completes a set."""
-    wanted.check_flavour(read_head(archive.files[0].uri).format.flavour)
+    wanted.check_flavour(read_head(archive.files[0]).format.flavour)
     stop = StopCondition(gtid_set=wanted)
     outlines = outlines_up_to_stop(outline, [OutlineTask(file.uri, None, stop)
                                              for file in _candidates(wanted, archive)])
@@ -139,7 +139,7 @@ def _candidates(wanted: GtidSet, archive: Archive) -> Sequence[ArchiveFile]:
     first, last = 0, len(files)  # the set is not executed before `first`, and is before `last`
     while last - first > 1:
         middle = (first + last) // 2
-        if read_head(files[middle].uri).executed.contains(wanted):
+        if read_head(files[middle]).executed.contains(wanted):
             last = middle
         else:
             first = middle

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from applier.binlog.archive.archive import open_archive
-from applier.binlog.archive.heads import read_head
 from applier.binlog.archive.reader import open_reader
+from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.outline_pass import outline_file
 from applier.errors import EncryptedBinlog
 from applier.jobs.show import show
@@ -25,7 +25,7 @@ def test_every_reader_stops_where_it_begins(name, position, readable):
         for event in open_reader((path,)):
             events.append(event.name)
 
-    readers = [read, lambda: outline_file(path), lambda: read_head(open_archive([path]).files[0].uri)]
+    readers = [read, lambda: outline_file(path), lambda: read_head(open_archive([path]).files[0])]
     readers += [lambda kind=kind, to=to: show([path], kind, to)
                 for kind, to in printed.items()]
     for reader in readers:

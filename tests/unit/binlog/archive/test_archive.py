@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import applier
 from applier.binlog.archive.archive import Archive, open_archive
 from applier.binlog.archive.continuity import check_continuity, notes_on_ends
 from applier.binlog.outline.outline_pass import outline_file
@@ -133,48 +132,6 @@ def test_only_the_newest_file_may_be_torn(folder):
     # What comes after a stop does not matter.
     end = outline_file(str(folder / NAMES[0])).end
     check(folder, StopCondition(position=(NAMES[0], end)))
-
-
-def head_of(path: Path) -> tuple[int, int]:
-    """Where a file's format description and its head end."""
-    data = path.read_bytes()
-    described = 4 + int.from_bytes(data[13:17], "little")
-    return described, described + int.from_bytes(data[described + 9:described + 13], "little")
-
-
-@pytest.mark.parametrize("cut", ["empty", "magic", "header", "description", "after description", "list header", "list"])
-def test_a_newest_file_that_a_server_has_just_begun(folder, cut, tmp_path_factory):
-    """Its transactions come later: every verb reads the log up to the file before."""
-    output = tmp_path_factory.mktemp("out")
-    described, head = head_of(folder / NAMES[3])
-    size = {"empty": 0, "magic": 3, "header": 12, "description": described - 3, "after description": described,
-            "list header": described + 10, "list": head - 1}[cut]
-    whole = (folder / NAMES[3]).read_bytes()
-    (folder / NAMES[3]).write_bytes(whole[:size])
-    archive = open_archive([str(folder)])
-    assert (names(archive), archive.begun) == (NAMES[:3], NAMES[3])
-    done = applier.replay(folder, output / "part")
-    assert [note for note in done.report.notes if note.startswith(f"{NAMES[3]} ends within its first events")]
-    (folder / NAMES[3]).write_bytes(whole)
-    assert open_archive([str(folder)]).begun is None
-    later = applier.replay(folder, output / "rest", base=str(output / "part"))
-    assert later.report.gtid_set == applier.replay(folder, output / "whole").report.gtid_set
-    # An older file that is cut there is damaged, as is the only one.
-    (folder / NAMES[2]).write_bytes((folder / NAMES[2]).read_bytes()[:size])
-    with pytest.raises(ArchiveError) as caught:
-        check(folder)
-    assert Path(caught.value.file).name in NAMES[1:4]
-    if size < described:
-        with pytest.raises(ArchiveError, match=r"cut short|does not start with|empty"):
-            outline_file(str(folder / NAMES[2]))
-
-
-@pytest.mark.parametrize(("at", "data"), [(0, b"?"), (8, b"\2"), (13, bytes(4))])
-def test_a_newest_file_whose_head_is_damaged(folder, at, data):
-    newest = folder / NAMES[3]
-    whole = newest.read_bytes()
-    newest.write_bytes(whole[:at] + data + whole[at + len(data):60])
-    assert open_archive([str(folder)]).begun is None
 
 
 def test_files_of_two_flavours(folder):

@@ -10,12 +10,12 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 
+from applier.binlog.archive.archive import ArchiveFile
 from applier.binlog.events.events import encrypted
 from applier.binlog.events.format import (
     HEADER,
     HEADER_LENGTH,
     IN_USE_FLAG,
-    MAGIC,
     EventType,
     FormatDescription,
     check_checksum,
@@ -34,8 +34,7 @@ _FLAGS_AT = 4 + 17
 
 @dataclass(frozen=True)
 class FileHead:
-    """A file's head, which is followed by the event at `end`. `names_transactions`: it says which precede the file.
-    `digest` is the CRC32 of its bytes (without the in-use flag); `first_id` is the group id of the
+    """A file's head. `digest` is the CRC32 of its bytes (without the in-use flag); `first_id` is the group id of the
     next event, None without ids (GRP-3). `is_encrypted`: the file is encrypted, and a given key decrypts it."""
 
     format: FormatDescription
@@ -44,8 +43,6 @@ class FileHead:
     last_numbers: dict[tuple[int, int], int]  # MariaDB: (domain, server) -> number
     digest: int
     first_id: int | None
-    end: int
-    names_transactions: bool
     is_encrypted: bool = False
 
     @property
@@ -55,22 +52,18 @@ class FileHead:
         return self.before or GtidSet.from_groups((*source, number) for source, number in self.last_numbers.items())
 
 
-def read_head(uri: str) -> FileHead:
+def read_head(file: ArchiveFile) -> FileHead:
     """Read the head of a file, a few KB in all. Raises ArchiveError or EncryptedBinlog, which name file and position.
     """
     position = 4
     try:
-        with _Start(uri) as start:
-            if len(magic := start.take(0, 4)) < len(MAGIC) and MAGIC.startswith(magic):
-                raise _incomplete()
-            check_magic(magic)
-            if start.take(8, 1) not in (b"", bytes([EventType.FORMAT_DESCRIPTION])):
-                parse_format_description(start.take(4, HEADER_LENGTH))  # raises
-            format_event = _event(start, 4)
+        with _Start(file) as start:
+            check_magic(start.take(0, 4))
+            format_event, position = _event(start, 4), 4
             description = parse_format_description(format_event)
             if description.checksum:
                 check_checksum(format_event)
-            before, last_numbers, names_transactions = GtidSet(), {}, False
+            before, last_numbers = GtidSet(), {}
             position += len(format_event)
             while (kind := start.take(position + 4, 1)) and kind[0] in _OF_THE_HEAD:
                 event = _event(start, position)
@@ -82,44 +75,20 @@ def read_head(uri: str) -> FileHead:
                 elif kind[0] == EventType.GTID_LIST:
                     last_numbers = {(domain, server): number for domain, server, number in read_gtid_list(body)}
                 elif not start.is_decrypted:
-                    raise encrypted(uri, position)
-                names_transactions |= kind[0] != EventType.START_ENCRYPTION
+                    raise encrypted(file.uri, position)
                 position += len(event)
-            if (relayed := relayed_in(uri)) is not None and relayed.previous:
+            if (relayed := relayed_in(file.uri)) is not None and relayed.previous:
                 before, last_numbers = GtidSet.parse(relayed.previous), {}
             digest = zlib.crc32(_as_closed(start.take(0, position)))
             extra = start.take(position + HEADER_LENGTH, description.header_length - HEADER_LENGTH)
             is_encrypted = start.is_decrypted
     except OSError as reason:
-        raise ArchiveError(f"the file cannot be read: {reason}", file=uri) from reason
+        raise ArchiveError(f"the file cannot be read: {reason}", file=file.uri) from reason
     except ArchiveError as reason:
-        raise reason.at(file=uri, position=position) from None
+        raise reason.at(file=file.uri, position=position) from None
     created = HEADER.unpack_from(format_event)[0]
     return FileHead(description, created, before, last_numbers, digest, int.from_bytes(extra, "little") or None,
-                    position, names_transactions, is_encrypted)
-
-
-def ends_within_head(uri: str, size: int, before: str) -> bool:
-    """Return whether a file, of `size` bytes, ends within its head: a server has just begun it, after `before`. False
-    for damage."""
-    try:
-        former = read_head(before)
-        try:
-            head = read_head(uri)
-        except IncompleteHead:
-            return True
-    except ArchiveError:
-        return False
-    return head.end == size and former.names_transactions and not head.names_transactions
-
-
-class IncompleteHead(ArchiveError):
-    """A file ends within its head."""
-
-
-def _incomplete() -> IncompleteHead:
-    return IncompleteHead("the first events of the binlog are incomplete", errno=CORRUPT_EVENT,
-                          hint="copy the file again from the server")
+                    is_encrypted)
 
 
 _OF_THE_HEAD = (EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_ENCRYPTION)
@@ -128,8 +97,8 @@ _OF_THE_HEAD = (EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_E
 class _Start:
     """The start of a file; more is read on demand."""
 
-    def __init__(self, uri: str) -> None:
-        self._source = open_plain(uri, _FIRST_READ)
+    def __init__(self, file: ArchiveFile) -> None:
+        self._source = open_plain(file.uri, _FIRST_READ)
         self._data = b""
 
     def __enter__(self) -> _Start:
@@ -154,11 +123,9 @@ def _event(start: _Start, position: int) -> bytes:
     header = start.take(position, HEADER_LENGTH)
     size = int.from_bytes(header[9:13], "little")
     event = start.take(position, size) if size <= _LARGEST else b""
-    if len(header) == HEADER_LENGTH and not HEADER_LENGTH <= size <= _LARGEST:
-        raise ArchiveError("an event with an impossible length", errno=CORRUPT_EVENT,
-                           hint="the file is damaged; copy it again from the server")
-    if len(header) < HEADER_LENGTH or len(event) < size:
-        raise _incomplete()
+    if len(header) < HEADER_LENGTH or size < HEADER_LENGTH or len(event) < size:
+        raise ArchiveError("the first events of the binlog are incomplete", errno=CORRUPT_EVENT,
+                           hint="copy the file again from the server")
     return event
 
 
