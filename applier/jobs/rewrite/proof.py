@@ -148,7 +148,7 @@ class Replays:
         self._made.append(replay_with(ThisProcess(os.cpu_count() or 1), options(output), self._progress))
         return self._made[-1]
 
-    def proof(self, emptied: AbstractSet[str]) -> Proof:
+    def proof(self, emptied: AbstractSet[str] = frozenset()) -> Proof:
         """Compare both. `emptied` are the XA transactions at the end that the filters have emptied, which the rewritten
         archive does not prepare. Raises ApplierError if they are not the same."""
         (before, after), options = self._made, self._options
