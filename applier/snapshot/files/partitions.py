@@ -12,6 +12,7 @@ A range of keys with several values has a file for each (file_entries.divided_ra
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -120,7 +121,8 @@ class Division:
 
     def parts(self, values: pa.ChunkedArray) -> Iterator[tuple[str | None, np.ndarray]]:
         """Yield each partition's value (in hexadecimal; None for null) and the numbers of its rows, ascending, given
-        the values of the column in rows; the partition of the first row comes first. Raises UsageError for too many."""
+        the values of the column in rows; the partition of the first row comes first. Raises UsageError for too many,
+        and for a number that truncate does not take."""
         codes, found = self._codes(values)
         order = np.argsort(codes, kind="stable")
         starts = np.searchsorted(codes[order], np.arange(len(found) + 1))
@@ -153,7 +155,11 @@ class Division:
         from pyiceberg.conversions import to_bytes
 
         made = self._value_of(value)
-        return None if made is None else bytes(to_bytes(self._result, made)).hex()
+        try:
+            return None if made is None else bytes(to_bytes(self._result, made)).hex()
+        except struct.error:  # of the least numbers, truncate gives lesser ones
+            raise UsageError(f"{value} has no value of {self._partition}: {made} is no {self._result}",
+                             hint="give --partition another transform") from None
 
     def _too_many(self, n: int) -> UsageError:
         return UsageError(f"{n:,} values of {self._partition} are among the rows of one row group, more than {MOST}",

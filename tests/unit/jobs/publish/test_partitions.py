@@ -341,6 +341,15 @@ def test_too_many(lake):
         lake.round({"shop.orders": "identity(id)"}, target_file_size="64M")
 
 
+@pytest.mark.parametrize("type_", [pa.int32(), pa.int64()])
+def test_the_least_number_is_not_truncated(type_):
+    least = -2 ** (type_.bit_width - 1)
+    division = Division(Partition.parse("truncate[10](n)"), pa.field("n", type_))
+    assert len([*division.parts(pa.chunked_array([pa.array([least + 8, None, -1], type_)]))]) == 3
+    with pytest.raises(UsageError, match=f"{least} has no value of truncate"):
+        list(division.parts(pa.chunked_array([pa.array([least], type_)])))
+
+
 def test_a_range_ends_before_it_has_too_many(lake):
     with mock.patch.object(own, "MOST", 5), mock.patch("applier.snapshot.writer.MOST", 5), \
             mock.patch.object(file_settings, "ROW_GROUP_BYTES", 4000):
