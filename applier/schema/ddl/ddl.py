@@ -119,7 +119,8 @@ def _parse(cursor: Cursor, sql: str) -> SchemaChange:
     if cursor.accept("SET"):
         return _set(cursor)
     if word in _NO_TABLES:
-        return Ignored(word, named_objects(cursor))
+        names = named_objects(cursor)
+        return Ignored(word, names, options=tuple(token.keyword for token in cursor.tokens[cursor.index:]))
     return Other(word or cursor.token.text, None, sql, "an unknown statement")
 
 

@@ -95,12 +95,14 @@ class TruncateTable:
 class Ignored:
     """A statement that changes no table's rows or definition; `what` names it. `names` are the tables, views and
     sequences that it is about; of routines, events and whole databases the database (None as the name). `objects` are
-    the objects of CREATE, ALTER or DROP other than tables; `if_not_exists` is of CREATE."""
+    the objects of CREATE, ALTER or DROP other than tables; `if_not_exists` is of CREATE. `options` are the
+    words after the tables of OPTIMIZE, REPAIR and the like."""
 
     what: str
     names: tuple[tuple[str, str | None], ...] = field(default=(), compare=False)
     objects: tuple[NamedObject, ...] = field(default=(), compare=False)
     if_not_exists: bool = field(default=False, compare=False)
+    options: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
