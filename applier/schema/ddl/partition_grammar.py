@@ -320,7 +320,7 @@ def parse_rewrite(cursor: Cursor) -> list[AlterAction]:
     cursor.accept_any("NO_WRITE_TO_BINLOG", "LOCAL")
     names = () if cursor.accept("ALL") else _list_of_names(cursor)
     _skip(cursor)
-    return [RewritePartitions(names, repairs), *([] if repairs else [SetOptions()])]
+    return [RewritePartitions(names, repairs)]
 
 
 def _skip(cursor: Cursor) -> None:
