@@ -4,7 +4,7 @@ A Delta table is its directory, so its history belongs to its name: if a table i
 name gets its files, and that of the old one loses them. A dropped table stays as one without files, with its history.
 Every file of a snapshot has exactly the columns of its table; so if columns change, all files have changed, and one
 commit replaces both. Everything is checked and every footer read before anything is written; then files are linked or
-copied, which no reader sees, and then tables are committed, one after the other."""""
+copied, which no reader sees, and then tables are committed, one after the other."""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ from pyiceberg.manifest import (
     ManifestWriterV2,
 )
 from pyiceberg.table import Transaction
+from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.refs import SnapshotRefType
 from pyiceberg.table.snapshots import Operation, Snapshot
 from pyiceberg.table.update import (
@@ -96,6 +97,21 @@ def change_files(transaction: Transaction, now: TableFiles, added: Iterable[Data
             change.append_data_file(file)
 
 
+def has_unreadable_manifests(transaction: Transaction, io: FileIO) -> bool:
+    """Return whether the newest snapshot of the table of a transaction has manifests in partitions of a column that the
+    table no longer has: even one that only removes files keeps DuckDB from reading the table."""
+    newest = transaction.table_metadata.current_snapshot()
+    readable = _readable_specs(transaction.table_metadata)
+    return newest is not None and any(one.partition_spec_id not in readable for one in newest.manifests(io))
+
+
+def _readable_specs(metadata: TableMetadata) -> list[int]:
+    """Return the numbers of the specs whose columns a table has."""
+    columns = {field.field_id for field in metadata.schema().fields}
+    return [number for number, spec in sorted(metadata.specs().items())
+            if columns >= {field.source_id for field in spec.fields}]
+
+
 def give_tag(transaction: Transaction, tag: str | None) -> None:
     """Give the newest snapshot of the table of a transaction a tag, if it does not have it. Raises UsageError where it
     is the name of a branch."""
@@ -127,10 +143,7 @@ class _FileChange(_OverwriteFiles):
         return AddSnapshotUpdate(snapshot=update.snapshot.model_copy(update={"timestamp_ms": last + 1}))
 
     def _manifests(self) -> list[ManifestFile]:
-        metadata = self._transaction.table_metadata
-        columns = {field.field_id for field in metadata.schema().fields}
-        readable = [number for number, spec in sorted(metadata.specs().items())
-                    if columns >= {field.source_id for field in spec.fields}]
+        readable = _readable_specs(self._transaction.table_metadata)
         return [manifest for kind in _KINDS for spec in readable for manifest in self._of_kind(kind, spec)]
 
     def _of_kind(self, kind: _Kind, spec: int) -> list[ManifestFile]:

@@ -164,6 +164,22 @@ def test_a_column_that_goes_takes_its_partitions_along(lake):
     assert not checked.damaged and not checked.orphans
 
 
+def test_a_column_that_an_emptied_table_loses(lake):
+    """DuckDB reads no table whose manifests are in partitions of such a column, not even of removed files."""
+    lake.round(BY_MONTH)
+    lake.publish()
+    lake.log.query("TRUNCATE TABLE orders", "shop")
+    lake.round()
+    lake.publish()
+    lake.log.query("ALTER TABLE orders DROP COLUMN created_at", "shop")
+    lake.round()
+    found = lake.publish()
+    assert {one.partition_spec_id for one in found.current_snapshot().manifests(found.io)} <= {found.spec().spec_id}
+    with lake.log.transaction():
+        lake.log.insert("shop.orders", {"id": [1], "country": ["de"], "v": ["v"]})
+    assert lake.round().rows == len(lake.publish().scan().to_arrow()) == 1
+
+
 @pytest.mark.parametrize("type_", ["TIMESTAMP NULL", "DATE", "DATETIME(6)"])
 def test_another_type_of_the_column(lake, type_):
     """Also where Iceberg has it as another column then."""
