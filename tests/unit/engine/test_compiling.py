@@ -152,6 +152,7 @@ def test_of_many_at_once_one_compiles_and_the_others_wait(tmp_path, monkeypatch)
         while len(begun) < 4:  # all have asked
             time.sleep(0.01)
         calls.append("ends")
+        return set()
 
     def ask():
         begun.append(1)
@@ -174,7 +175,7 @@ def test_what_a_wheel_brought_is_not_compiled(tmp_path, monkeypatch):
     calls = []
     monkeypatch.setattr(kernel_cache, "directory", lambda: tmp_path / "cache")
     monkeypatch.setattr(kernel_cache, "shipped", lambda folder: tmp_path / "shipped" / folder)
-    monkeypatch.setattr(compiling, "compile_all", lambda modules, progress: calls.append(modules))
+    monkeypatch.setattr(compiling, "compile_all", lambda modules, progress: calls.append(modules) or set())
     folders = list(map(kernel_cache.folder, compiling.modules_for("replay")))
     for folder in folders:
         (tmp_path / "shipped" / folder).mkdir(parents=True)
@@ -197,7 +198,7 @@ def test_a_node_compiles_once(tmp_path):
         import sys
         from applier.engine import compiling
         from applier.engine.spark import daemon, forking, spark_private
-        compiling.compile_all = lambda modules, progress: print("compiles", len(modules) > 10)
+        compiling.compile_all = lambda modules, progress: print("compiles", len(modules) > 10) or set()
         forking.preload = lambda: print("loads")
         spark_private.serve_forks = lambda: print("serves")
         daemon.main()
@@ -240,7 +241,7 @@ def test_a_failed_compilation_leaves_no_stamp(tmp_path, monkeypatch):
 def test_other_sources_are_compiled_anew(tmp_path, monkeypatch):
     calls = []
     monkeypatch.setattr(kernel_cache, "directory", lambda: tmp_path)
-    monkeypatch.setattr(compiling, "compile_all", lambda *_: calls.append(1))
+    monkeypatch.setattr(compiling, "compile_all", lambda *_: calls.append(1) or set())
     assert [compiling.ensure("replay") for _ in range(2)] == [True, False]
     monkeypatch.setattr(kernel_cache, "folder", lambda module: f"{module}-another")
     monkeypatch.setattr(kernel_cache, "directory", lambda: f"{tmp_path}/")  # as for another process, nothing is known
