@@ -73,7 +73,8 @@ class _Told:
         return TableBinding(plans, wanted, wanted, partial(self._take, reader))
 
     def _take(self, reader: IntKeys | ByteKeys, batch: ChangeBatch) -> None:
-        changes = np.flatnonzero((batch.positions == self._position) & (batch.rows == self._row))
+        is_searched = batch.before_rows >= 0  # an inserted row is not found by a key
+        changes = np.flatnonzero((batch.positions == self._position) & (batch.rows == self._row) & is_searched)
         texts = reader.texts(batch)
         self.keys += [texts.found_by(int(batch.before_rows[change])) for change in changes]
 
