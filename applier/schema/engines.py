@@ -34,6 +34,13 @@ def has_foreign_keys(engine: str | None) -> bool:
     return engine is None or engine.upper() not in _WITHOUT_TRANSACTIONS
 
 
+def counts_rows(definition: TableDefinition) -> bool:
+    """Return whether the table keeps the next number of AUTO_INCREMENT: if no column has it, only engines without
+    transactions do, without partitions (seen on MySQL 9.7 and MariaDB 10.5 and 11.8)."""
+    return any(column.auto_increment for column in definition.columns) or (
+        not is_transactional(definition) and definition.partitioning is None)
+
+
 def holds_rows(definition: TableDefinition) -> bool:
     """Return whether the table keeps its rows, and a snapshot can: it has no rows of VIRTUAL columns alone."""
     return bool(definition.stored_columns) and (

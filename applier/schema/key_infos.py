@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from applier.mysql.type_registry import Family
 from applier.mysql.types import BINARY, CHARACTER, TEXT
 from applier.mysql.value_sizes import most_bytes
 from applier.mysql.versions import is_since
@@ -37,13 +38,13 @@ def is_innodb(definition: TableDefinition) -> bool:
 
 
 def is_hashed(definition: TableDefinition, key: Key) -> bool:
-    """Return whether a unique key is a hash of its columns (MariaDB): over a whole BLOB or TEXT, or longer than an
-    index may be."""
+    """Return whether a unique key is a hash of its columns (MariaDB): over a whole BLOB, TEXT or geometry, or longer
+    than an index may be."""
     if definition.flavour != "mariadb" or key.kind != "unique":
         return False
     types = [definition.column(part.column).type for part in key.parts
              if part.length is None and part.column is not None]
-    return any(kind.entry.prefix for kind in types) or sum(
+    return any(kind.entry.prefix or kind.entry.family is Family.GEOMETRY for kind in types) or sum(
         most_bytes(kind) for kind in types if kind.base in CHARACTER | BINARY) > _LONGEST_KEY
 
 

@@ -8,7 +8,6 @@ MariaDB does not know, so x and two digits. (Seen on MySQL 9.7 and MariaDB 10.5,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
@@ -18,14 +17,13 @@ from applier.mysql.character_sets.client_charsets import (
     UTF8,
     ClientCharsets,
     CodedText,
+    as_national,
     decoded,
     introduced_charset,
 )
 from applier.sql.tokens import Token, tokenize
 
 _NATIONAL = "utf8mb3"
-_BEYOND = re.compile("[\U00010000-\U0010ffff]")
-"""Characters of four bytes, each of which becomes a question mark in the national character set."""
 _OF_BYTES = NOT_ASCII | {"binary"}
 _BEFORE_OTHERS = frozenset({"DATE", "TIME", "TIMESTAMP", "COLLATE", "SET", "USING"})
 """Words before a literal that takes no introducer."""
@@ -41,7 +39,7 @@ def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[
             charset = _introduced_by(before)
             if charset is None and not token.text.isascii() and _is_national(token, before, sql):
                 charset = _NATIONAL
-                token = token._replace(text=_BEYOND.sub("????", token.text))
+                token = token._replace(text=as_national(token.text))
                 made.append(Token("word", f"_{_NATIONAL}", token.start - 1, token.start))
             if charset is not None and token.text and (not token.text.isascii() or charset in _OF_BYTES):
                 token = _of_bytes(charsets.raw(token.text), charset, token)
@@ -77,9 +75,10 @@ def _takes_none(before: list[Token]) -> bool:
     return word in _BEFORE_OTHERS or (word in ("D", "T", "TS") and len(before) > 1 and before[-2].text == "{")
 
 
-def as_kept(tokens: list[Token], charsets: ClientCharsets) -> list[Token]:
+def as_kept(tokens: list[Token], charsets: ClientCharsets, *, checks_bytes: bool = True) -> list[Token]:
     """An expression's tokens as MariaDB reads them again: literals in the table's character set; from a client of
-    bytes, ODBC's {d '…'} is text."""
+    bytes, ODBC's {d '…'} is text. With `checks_bytes`, as in 10.11, not in 10.5, a question mark stands for each byte
+    that is not of the connection's character set."""
     made: list[Token] = []
     for token in _literals(_with_charsets_of_casts(tokens, charsets)):
         if charsets.client == "binary" and _ends_odbc_literal([*made[-3:], token]):
@@ -96,7 +95,9 @@ def as_kept(tokens: list[Token], charsets: ClientCharsets) -> list[Token]:
             token = Token("bytes", text.encode().hex(), token.start, token.end) if charset in _OF_BYTES else \
                 Token("string", text, token.start, token.end)
         elif token.kind == "string":
-            token = token._replace(text=str(charsets.literal(token.text)))
+            text = str(charsets.literal(token.text))
+            checked = checks_bytes and charsets.connection == _NATIONAL
+            token = token._replace(text=as_national(text) if checked else text)
         made.append(token)
     return made
 

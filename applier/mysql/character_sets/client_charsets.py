@@ -8,6 +8,7 @@ MySQL manual, "Connection Character Sets and Collations", "Character Set Introdu
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ _UNITS = {"ucs2": 2, "utf16": 2, "utf16le": 2, "utf32": 4}
 _WIDE = {"ucs2": "utf-16-be", "utf16": "utf-16-be", "utf16le": "utf-16-le", "utf32": "utf-32-be"}
 NOT_ASCII = frozenset({"swe7", *_WIDE})
 """Character sets in which a byte below 0x80 may differ from ASCII."""
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
 
 
 class CodedText(str):
@@ -53,7 +55,8 @@ class ClientCharsets:
             return text
         data = self.raw(text)
         if self.client != self.connection and "binary" not in (self.client, self.connection):
-            data = encoded(decoded(data, self.client), self.connection)
+            text = decoded(data, self.client)
+            data = encoded(as_national(text) if self.client == "utf8mb3" else text, self.connection)
         if self.connection in UTF8:
             return decoded(data, self.connection)
         return CodedText(data, self.connection)
@@ -61,6 +64,11 @@ class ClientCharsets:
     def raw(self, text: str) -> bytes:
         """The bytes of some text in the statement."""
         return text.encode(self.codec, "surrogateescape")
+
+
+def as_national(text: str) -> str:
+    """Text in UTF-8 as utf8mb3 reads it: each character of four bytes is four question marks."""
+    return _BEYOND.sub("????", text)
 
 
 def introduced_charset(word: str) -> str | None:
@@ -93,9 +101,7 @@ def _label_text(data: bytes, charset: str) -> str:
     except UnicodeDecodeError as error:
         rest = _label_text(data[error.end:], charset)
         return data[:error.start].decode(codec) + "?" * (error.end - error.start) + rest
-    if charset != "utf8mb3":
-        return text
-    return "".join("????" if character > "\uffff" else character for character in text)
+    return as_national(text) if charset == "utf8mb3" else text
 
 
 def label_bytes(label: str, charset: str) -> bytes:

@@ -30,7 +30,8 @@ class StatementContext:
     `default_collations` are those of character sets without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
     makes a foreign key; `keeps_checks`: the server has CHECK constraints; `compiled_defaults`: CHARACTER SET DEFAULT
-    has the collation that MariaDB is compiled with (collations.compiles_defaults); `sorts_descending`: DESC in a key
+    has the collation that MariaDB is compiled with (collations.compiles_defaults), and bytes that are not of the
+    connection's character set do not stay in expressions; `sorts_descending`: DESC in a key
     counts. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known. `folds_names`: databases
     and tables are known by their names in lower case. `charsets` are the character sets of literals;
     `foreign_key_checks`, `check_constraint_checks` and `lc_time_names`, a number, are the session's.
@@ -241,9 +242,11 @@ class Cursor:
     def sql_of(self, tokens: list[Token]) -> str:
         """Return an expression's tokens as SQL that means the same in the default sql_mode, from a client of UTF-8: as
         the server keeps it for rows to come."""
-        keep = as_kept if self.context.flavour == "mariadb" else as_written
-        mode = self.context.sql_mode
-        return in_default_mode(render(keep(with_nulls(tokens, mode), self.context.charsets)), mode)
+        mode, charsets = self.context.sql_mode, self.context.charsets
+        tokens = with_nulls(tokens, mode)
+        kept = as_kept(tokens, charsets, checks_bytes=self.context.compiled_defaults) \
+            if self.context.flavour == "mariadb" else as_written(tokens, charsets)
+        return in_default_mode(render(kept), mode)
 
     def constant_of(self, tokens: list[Token]) -> str:
         """Like `sql_of`, for an expression that the server computes once, in the statement's session."""

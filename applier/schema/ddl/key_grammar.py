@@ -8,12 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from applier.errors import SchemaError
 from applier.mysql.names import folded
+from applier.mysql.type_registry import Family
 from applier.mysql.types import BINARY, TEXT
 from applier.schema.ddl.constraint_grammar import option_value
 from applier.schema.ddl.cursor import Cursor
 from applier.schema.foreign_keys import ForeignKeyWords
 from applier.schema.table_options import KEY_OPTIONS, with_options
 from applier.schema.table_parts import Column, Key, KeyPart
+
+_BYTES_OF_POINT, _BYTES_OF_GEOMETRY = 25, 8
+"""How much of a value a key is over, where a statement does not say it."""
 
 
 @dataclass(slots=True)
@@ -149,11 +153,23 @@ def _resolve_part(part: KeyPart, kind: str, columns: dict[str, Column]) -> KeyPa
 
 
 def useful_prefix(length: int | None, column: Column) -> int | None:
-    """Return the length of a prefix; None if it covers the whole column (as information_schema's SUB_PART shows)."""
+    """Return the length of a prefix; None if it covers the whole column (as information_schema's SUB_PART shows). A
+    POINT always has one."""
+    if column.type.entry.family is Family.GEOMETRY:
+        return _BYTES_OF_POINT if length is None and column.type.base == "point" else length
     if column.type.base not in TEXT | BINARY:
         return None
     whole = column.type.length
     return None if length is None or (whole is not None and length >= whole) else length
+
+
+def keys_again(keys: Iterable[Key], columns: Sequence[Column]) -> tuple[Key, ...]:
+    """Return a table's keys as MariaDB makes them from its definition: a key over a whole geometry, which was a hash of
+    it, is then one over its first bytes (seen on 10.5 and 11.8)."""
+    whole = {column.name for column in columns if column.type.entry.family is Family.GEOMETRY}
+    return tuple(replace(key, parts=tuple(
+        replace(part, length=_BYTES_OF_GEOMETRY) if part.length is None and part.column in whole else part
+        for part in key.parts)) if key.kind == "unique" else key for key in keys)
 
 
 def in_server_order(keys: Iterable[Key], columns: Sequence[Column]) -> tuple[Key, ...]:

@@ -51,10 +51,10 @@ from applier.schema.ddl.alter_actions import (
     of_kind,
 )
 from applier.schema.ddl.cursor import StatementContext
-from applier.schema.ddl.key_grammar import in_server_order, resolve_keys, useful_prefix
+from applier.schema.ddl.key_grammar import in_server_order, keys_again, resolve_keys, useful_prefix
 from applier.schema.ddl.versioned_tables import altered_versioning, with_row_times
 from applier.schema.definition import TableDefinition
-from applier.schema.engines import has_foreign_keys, holds_rows
+from applier.schema.engines import counts_rows, has_foreign_keys, holds_rows
 from applier.schema.foreign_keys import (
     ForeignKey,
     ForeignKeyWords,
@@ -77,7 +77,8 @@ def altered_keys(definition: TableDefinition, actions: Sequence[AlterAction], re
                  columns: Sequence[Column], of_foreign_keys: Sequence[ForeignKeyWords]) -> tuple[Key, ...]:
     """The keys that stay, with their columns that stay, then the added ones, and those `of_foreign_keys`, as of
     resolve_keys. `columns` are the new columns, `renames` new names by the old ones in lower case."""
-    before = {folded(key.name): key for key in in_server_order(definition.keys, definition.columns)}
+    own = keys_again(definition.keys, definition.columns) if defines_again(actions) else definition.keys
+    before = {folded(key.name): key for key in in_server_order(own, definition.columns)}
     for drop in of_kind(actions, DropKey):
         # An unknown name belongs to an index that the server made for a foreign key, or to another
         # constraint.
@@ -269,15 +270,24 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     if partitioning is not None and not any(True for _ in of_kind(actions, PartitionBy)):
         partitioning = with_columns_of_partitions(partitioning, changes.renames)
     said = [option.auto_increment for option in of_kind(actions, SetOptions) if option.auto_increment]
-    kept = definition.first_number if any(column.auto_increment for column in made) else 1
+    kept = _kept_number(definition, changes.renames)
+    starts = 0 if kept == 1 or any(column.auto_increment for column in definition.columns) else kept
+    altered = replace(altered, partitioning=partitioning, versioning=versioning)
+    if not counts_rows(altered):
+        kept = 1
     emptied = not holds_rows(definition) or not holds_rows(altered) or any(True for _ in of_kind(actions, EmptyTable))
-    return Altered(replace(altered, partitioning=partitioning, versioning=versioning,
-                           first_number=said[-1] if said else kept),
-                   tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
+    return Altered(replace(altered, first_number=said[-1] if said else kept),
+                   tuple(source for _, source in columns), emptied, removed, said[-1] if said else starts,
                    next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults,
                    rewritten_partitions(definition.partitioning, actions),
                    any(action.repairs for action in of_kind(actions, RewritePartitions)),
                    any(change.words.generated == "stored" for change in of_kind(changes.actions, ChangeColumn)))
+
+
+def _kept_number(definition: TableDefinition, renames: Mapping[str, str]) -> int:
+    """The next number that a server takes over from the table as it was: 1, if the AUTO_INCREMENT column is dropped."""
+    dropped = any(column.auto_increment and folded(column.name) not in renames for column in definition.columns)
+    return definition.first_number if counts_rows(definition) and not dropped else 1
 
 
 def written_again(definition: TableDefinition, actions: Sequence[AlterAction],

@@ -13,6 +13,7 @@ from applier.schema.checks import checks_like
 from applier.schema.column_ids import continued, unnumbered
 from applier.schema.ddl.alter_actions import PartitionToTable
 from applier.schema.ddl.cursor import StatementContext
+from applier.schema.ddl.key_grammar import keys_again
 from applier.schema.ddl.schema_changes import (
     AlterDatabase,
     AlterTable,
@@ -158,7 +159,7 @@ class TableChanges:
             if change.escapes_as_text and copied.flavour == "mysql":
                 copied = read_without_escapes(copied)
             definition = unnumbered(replace(copied, database=table[0], name=table[1], foreign_keys=(),
-                                            first_number=1,
+                                            first_number=1, keys=keys_again(copied.keys, copied.columns),
                                             columns=tuple(read_again(column, copied.flavour)
                                                           for column in copied.columns),
                                             checks=checks_like(copied.checks, table[1], copied.flavour)))

@@ -37,8 +37,10 @@ _TWO_FIELDS = re.compile(r"\s*[0-9]{1,4}[^\w\s]+[0-9]+[^\w\s]*\s*")
 _DIGITS = re.compile(r"\s*(\d+)(?:\.(\d*))?\s*", re.ASCII)
 _WITH_CLOCK = (12, 14)
 """Numbers of digits after which a fraction is one of seconds."""
-_GARBAGE_AFTER = re.compile(r"\s*(-?)(\d{1,7})(?![\d:.eE ])", re.ASCII)
+_GARBAGE_AFTER = re.compile(r"\s*(-?)(\d{1,7})(?![\d:. ]|[eE][+-]?\d)", re.ASCII)
 _TIME = re.compile(r"\s*(-?)(?:(\d{1,4}) +(?=\d.))?(\d+)(?::(\d{1,2})(?::(\d{1,2})(\.\d*)?)?|(\.\d*)?)\s*", re.ASCII)
+_EXPONENT = re.compile(r"\s*-?[\d:]+(\.\d+)?[eE][+-]?\d", re.ASCII)
+"""The beginning of a number that no server takes for a time."""
 _LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * 1_000_000
 _HOUR, _MINUTE, _SECOND = 3_600_000_000, 60_000_000, 1_000_000
 
@@ -201,6 +203,8 @@ def _read_time(text: str, new: ColumnType, flavour: str) -> int:
     """Microseconds, unrounded."""
     if garbage := _GARBAGE_AFTER.match(text):
         text = garbage[0]
+    elif _EXPONENT.match(text):
+        return 0
     found = _TIME.fullmatch(text)
     if found is None or len(found[3]) > (10 if flavour == "mysql" else 7):
         raise NotComputable(f"{text!r} as TIME")

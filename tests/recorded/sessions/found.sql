@@ -615,3 +615,25 @@ CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(20)) CHARACTER SET utf16
 INSERT INTO t VALUES (1, 'YWI=')
 ALTER TABLE t ADD a VARCHAR(60) CHARACTER SET latin1 AS (FROM_BASE64('YWI=')) STORED, ADD b VARCHAR(60) CHARACTER SET latin1 AS (FROM_BASE64(s)) STORED, ADD c BIGINT AS (INET_ATON('1.2.3.4')) STORED
 UPDATE t SET id = 2
+
+-- numbers-with-an-exponent-as-times
+SET sql_mode = ''
+CREATE TABLE t (id INT PRIMARY KEY, c LONGTEXT, d LONGTEXT, e LONGTEXT)
+INSERT INTO t (id, c) VALUES (1, '1e2'), (2, '1e'), (3, '1x'), (4, '-1e2'), (5, '1e2x'), (6, '12e1'), (7, '1.5e1'), (8, '1e0'), (9, '123456e1'), (10, '1e2 3'), (12, 'e1'), (13, '1e10'), (14, '12:30e1'), (15, '1E2'), (16, '1e+2'), (17, '1e-2'), (18, '1f2'), (19, '0e5'), (20, '-1.5e-3'), (21, '1:2:3.5e1'), (22, '1e+'), (23, '77ex')
+UPDATE t SET d = c, e = c
+ALTER TABLE t MODIFY c TIME(2)
+ALTER TABLE t ADD f VARCHAR(30) AS (ADDTIME(d, '1:0:0')) STORED
+ALTER TABLE t MODIFY e TIME
+UPDATE t SET id = id + 100
+
+-- characters-of-four-bytes-from-a-client-of-three
+SET sql_mode = ''
+CREATE TABLE t (id INT PRIMARY KEY) CHARACTER SET utf8mb4
+INSERT INTO t VALUES (1)
+SET NAMES utf8mb3
+SET character_set_connection = utf8mb4
+ALTER TABLE t ADD g VARCHAR(40) AS (HEX('😀é')) STORED, ADD h VARCHAR(40) DEFAULT '😀', ADD i VARCHAR(40) DEFAULT (CONCAT('é', '😀')), ADD j VARCHAR(40) CHARACTER SET utf8mb3 DEFAULT '😀'
+SET NAMES utf8mb4
+SET character_set_connection = utf8mb3
+ALTER TABLE t ADD k VARCHAR(40) AS (HEX('😀é')) STORED, ADD l VARCHAR(40) DEFAULT '😀', ADD m VARCHAR(40) AS (CONCAT('😀', 'é')) STORED
+UPDATE t SET id = 2
