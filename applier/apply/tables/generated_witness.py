@@ -107,7 +107,7 @@ class GeneratedWitness:
             reader.read(pointers[which])
             rows = pa.table({definition.columns[number].name: finish_column(
                 reader.buffers.columns[number].taken(len(which)), definition.columns[number],
-                table_map.types[number], table_map.metadata[number]) for number in sorted(wanted)})
+                table_map.types[number], table_map.metadata[number], definition.flavour) for number in sorted(wanted)})
         except ChunkTooLarge:
             for half in np.array_split(which, 2):
                 self._compare(images, pointers, half, columns, present, reading)
