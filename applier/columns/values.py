@@ -85,7 +85,7 @@ EXACT_POWERS_OF_TEN = 22  # 10.0**22 is the last that a double holds exactly
 _UNSIGNED = {1: pa.uint8(), 2: pa.uint16(), 4: pa.uint32(), 8: pa.uint64()}  # by bytes
 
 
-def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) -> pa.Array:
+def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     """Return the values of `raw` as `arrow_type(column.type)`, nulls kept.
 
     `raw` has the log's type by `layout.plan_column(wire_type, metadata)`; if that is not the column's type, values are
@@ -97,7 +97,7 @@ def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) 
     if column.type.base != "json" and not is_compatible(column.type, wire_type, metadata):
         decode = _converted
     try:
-        finished = decode(raw, column.type, wire_type, metadata)
+        finished = decode(raw, column.type, wire_type, metadata, flavour)
         return finished if finished.type == wanted else finished.cast(wanted)
     except ApplierError as error:
         error.message = f"column {column.name}: {error.message}"
@@ -107,31 +107,31 @@ def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) 
         raise ArchiveError(f"column {column.name}: {error}", errno=CORRUPT_EVENT, hint=hint) from error
 
 
-def _converted(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _converted(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     """Convert values of another type than the column's (AP-POS). If that is not allowed, the replay stopped before."""
     if kind.base in INTEGERS:
         return convert_integers(raw, kind, wire_type)
     if wire_type == WireType.NEWDECIMAL and pa.types.is_fixed_size_binary(raw.type):
-        raw = _decimal(raw, kind, wire_type, metadata).cast(pa.decimal256(metadata >> 8, metadata & 255))
+        raw = _decimal(raw, kind, wire_type, metadata, flavour).cast(pa.decimal256(metadata >> 8, metadata & 255))
     if kind.entry.family in (Family.DECIMAL, Family.FLOATING):
         return convert_numbers(raw, kind)
     if kind.base == "bit":
-        return _bit(fitting_bits(raw, kind), kind, wire_type, metadata)
+        return _bit(fitting_bits(raw, kind), kind, wire_type, metadata, flavour)
     if kind.base in TEMPORAL:
         return fitting_datetimes(raw, kind)
     if kind.base in MEMBERS:
-        return _labels(raw, kind, wire_type, metadata)
+        return _labels(raw, kind, wire_type, metadata, flavour)
     fitting = fitting_bytes(_inflated(raw, wire_type), kind, wire_type, metadata)
     if kind.base in TEXT:
-        return fitting_text(exact_text(fitting, kind.charset or "utf8mb4"), kind, wire_type)
+        return fitting_text(exact_text(fitting, kind.charset or "utf8mb4", flavour), kind, wire_type)
     return _padded(fitting, kind) if kind.base == "binary" else fitting
 
 
-def _as_it_is(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _as_it_is(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     return raw
 
 
-def _integer(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _integer(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     if not kind.unsigned:
         return raw
     if wire_type == WireType.INT24:
@@ -139,7 +139,7 @@ def _integer(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> 
     return raw.view(_UNSIGNED[FORMS[wire_type].width])
 
 
-def _decimal(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _decimal(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     return decimal_texts(raw, metadata >> 8, metadata & 255) if pa.types.is_fixed_size_binary(raw.type) else raw
 
 
@@ -156,7 +156,7 @@ def decimal_texts(raw: pa.Array, precision: int, scale: int) -> pa.Array:
     return beside(raw, pa.string(), offsets, out)
 
 
-def _floating(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _floating(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     """Decode a FLOAT or DOUBLE. DOUBLE(M,D) stores the double nearest to D decimals, and a SELECT shows those D
     decimals."""
     if kind.base == "float" or kind.scale is None or kind.scale > EXACT_POWERS_OF_TEN:
@@ -168,11 +168,11 @@ def _floating(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) ->
     return pa.array(rounded, pa.float64(), mask=raw.is_null().to_numpy(zero_copy_only=False))
 
 
-def _bit(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _bit(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     return raw if kind.length == 64 else raw.view(pa.int64())
 
 
-def _labels(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _labels(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     return _enum(raw, kind) if kind.base == "enum" else _set(raw, kind)
 
 
@@ -193,11 +193,11 @@ def _set(raw: pa.Array, kind: ColumnType) -> pa.Array:
     return beside(raw, pa.string(), offsets, out)
 
 
-def _text(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    return exact_text(_inflated(raw, wire_type), kind.charset or "utf8mb4")
+def _text(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
+    return exact_text(_inflated(raw, wire_type), kind.charset or "utf8mb4", flavour)
 
 
-def _bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     return _padded(raw, kind) if kind.base == "binary" else _inflated(raw, wire_type)
 
 
@@ -211,12 +211,12 @@ def _padded(raw: pa.Array, kind: ColumnType) -> pa.Array:
     return beside(raw, pa.binary(), np.arange(len(raw) + 1, dtype=np.int64) * width, padded.ravel())
 
 
-def _json(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _json(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     """Decode MySQL's binary documents; MariaDB's JSON is text."""
-    return to_text(raw) if wire_type == WireType.JSON else _text(raw, kind, wire_type, metadata)
+    return to_text(raw) if wire_type == WireType.JSON else _text(raw, kind, wire_type, metadata, flavour)
 
 
-def _vector(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _vector(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     offsets, data = value_bytes(raw)
     if (offsets % 4).any():
         raise ValueError("a VECTOR that does not consist of whole floats")
@@ -224,15 +224,15 @@ def _vector(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> p
     return pa.ListArray.from_arrays(pa.array((offsets // 4).astype(np.int32)), numbers, mask=raw.is_null())
 
 
-def _network(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _network(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
     return network_text(raw, kind.base)
 
 
-_Decoder = Callable[[pa.Array, ColumnType, int, int], pa.Array]
+_Decoder = Callable[[pa.Array, ColumnType, int, int, str], pa.Array]
 DECODERS: dict[Family, _Decoder] = {
     Family.INTEGER: _integer, Family.DECIMAL: _decimal, Family.FLOATING: _floating, Family.BIT: _bit,
     Family.YEAR: _as_it_is, Family.DATE: _as_it_is, Family.DATETIME: _as_it_is, Family.TIME: _as_it_is,
     Family.TEXT: _text, Family.BYTES: _bytes, Family.MEMBERS: _labels, Family.DOCUMENT: _json,
     Family.GEOMETRY: _as_it_is, Family.NETWORK: _network, Family.VECTOR: _vector,
 }
-"""From raw values to those of a type: of the raw array, the type, and the log's wire type and metadata."""
+"""From raw values to those of a type: of the raw array, the type, the log's wire type and metadata, and the flavour."""

@@ -290,7 +290,8 @@ class RowGatherer:
         if number >= len(self._logged.types):
             return self._not_logged(defined, rows, picked, seconds)
         buffer = self._reader.buffers.columns[number]
-        values = finish_column(buffer.taken(rows), defined, self._logged.types[number], self._logged.metadata[number])
+        values = finish_column(buffer.taken(rows), defined, self._logged.types[number], self._logged.metadata[number],
+                               self._definition.flavour)
         absent = absent_flags(buffer.absent_rows(rows))
         values = without_nulls(values, defined, self._defaults, seconds, absent, picked)
         if absent is None:

@@ -88,7 +88,7 @@ class ChangeKeys(ABC, Generic[Encoded]):
         images, n = _images(batch, after)
         table_map = self._table_map
         values = finish_column(images.columns[column].arrow(n), self._definition.columns[column],
-                               table_map.types[column], table_map.metadata[column])
+                               table_map.types[column], table_map.metadata[column], self._definition.flavour)
         absent = absent_flags(images.columns[column].absent_rows(n))
         return self._replaced(batch, column, values, absent, after), absent
 

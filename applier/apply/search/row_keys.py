@@ -98,7 +98,7 @@ class RowKeys:
         from jsondiff.apply import apply_diffs
 
         defined, raw = self._parts.definition.columns[column], batch.after.columns[column].arrow(batch.n_after)
-        wire = self._table_map.types[column], self._table_map.metadata[column]
+        wire = self._table_map.types[column], self._table_map.metadata[column], self._parts.definition.flavour
         old, rows = batch.before.columns[column], np.flatnonzero(is_diff)
         documents = finish_column(old.arrow(batch.n_before), defined, *wire).take(
             pa.array(rows_before(batch)[rows]))

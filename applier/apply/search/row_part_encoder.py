@@ -102,7 +102,7 @@ class RowPartEncoder(RowAccess):
                   documents: pa.Array | None) -> tuple[pa.Array, np.ndarray | None]:
         values = documents if documents is not None else finish_column(
             images.columns[column].arrow(rows), self.definition.columns[column],
-            table_map.types[column], table_map.metadata[column])
+            table_map.types[column], table_map.metadata[column], self.definition.flavour)
         absent = absent_flags(images.columns[column].absent_rows(rows))
         return without_nulls(values, self.definition.columns[column], self._defaults, seconds, absent), absent
 

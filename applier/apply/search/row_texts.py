@@ -49,7 +49,8 @@ class RowTexts(ConflictTexts):
 
     def _values(self, buffer: ColumnBuffer, column: int, rows: int, images: np.ndarray) -> list[str]:
         defined, table_map = self._parts.definition.columns[column], self._table_map
-        finished = finish_column(buffer.arrow(rows), defined, table_map.types[column], table_map.metadata[column])
+        finished = finish_column(buffer.arrow(rows), defined, table_map.types[column], table_map.metadata[column],
+                                 self._parts.definition.flavour)
         texts = ["NULL" if value is None else repr(value) if isinstance(value, (str, bytes)) else str(value)
                  for value in to_python(finished.take(pa.array(images)))]
         absent = buffer.absent_rows(rows)

@@ -107,7 +107,7 @@ class GeneratedWitness:
             reader.read(pointers[which])
             rows = pa.table({definition.columns[number].name: finish_column(
                 reader.buffers.columns[number].taken(len(which)), definition.columns[number],
-                table_map.types[number], table_map.metadata[number]) for number in sorted(wanted)})
+                table_map.types[number], table_map.metadata[number], definition.flavour) for number in sorted(wanted)})
         except ChunkTooLarge:
             for half in np.array_split(which, 2):
                 self._compare(images, pointers, half, columns, present, reading)
@@ -140,8 +140,10 @@ class GeneratedWitness:
 
 
 def _as_other_modes(computed: pa.ChunkedArray, logged: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The values, with NULL for dates with a zero in them where the log has NULL: the session's sql_mode decides."""
+    """The values, where the log has NULL or '0000-00-00' for dates with a zero in them: the session's sql_mode decides.
+    """
     if not zero_dates.has_any(computed):
         return computed
-    is_none = pc.and_(pa.array(zero_dates.which(computed.combine_chunks())), logged.combine_chunks().is_null())
-    return pa.chunked_array([pc.if_else(is_none, pa.scalar(None, computed.type), computed.combine_chunks())])
+    values, of_log = computed.combine_chunks(), logged.combine_chunks()
+    is_other = zero_dates.which(values) & (np.asarray(of_log.is_null()) | zero_dates.are_zero(of_log))
+    return pa.chunked_array([pc.if_else(pa.array(is_other), of_log, values)])

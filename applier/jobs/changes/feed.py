@@ -163,7 +163,7 @@ class FeedTable:
         column = self._definition.columns[number]
         logged = diffs.without(number, images.columns[number].arrow(rows))
         values = as_shown(finish_column(logged, column, reading.table_map.types[number],
-                                        reading.table_map.metadata[number]), column.type)
+                                        reading.table_map.metadata[number], self._definition.flavour), column.type)
         return as_type(pa.concat_arrays([values, values.slice(0, 0)]), field.type)
 
     def _present(self, reading: TableReading, layouts: np.ndarray) -> pa.Array:

@@ -1,10 +1,11 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Text to UTF-8, as kernels over a whole column of values: int64 offsets in, int64 offsets out.
 
-All read the characters as MySQL 9.7 does when it converts: a byte that begins no character, and a code that has no
-character, becomes "?"; a character that the value's end cuts short ends the text, and so does what UCS-2 and UTF-32
-can write and UTF-8 cannot (a surrogate, or 110000 to 1FFFFF). Each kernel says how much longer the text may become;
-`out` must have room for that, and OVERRUN bytes more.
+All read the characters as servers do when they convert: a byte that begins no character, and a code that has no
+character, becomes "?". With `stops`, as on MySQL 9.7, a character that the value's end cuts short ends the text, and so
+does what UCS-2 and UTF-32 can write and UTF-8 cannot (a surrogate, or 110000 to 1FFFFF); without it, as on MariaDB, the
+first byte of either becomes "?", and the text continues. Each kernel says how much longer the text may become; `out`
+must have room for that, and OVERRUN bytes more.
 """
 
 import numpy as np
@@ -112,7 +113,7 @@ def _multi_byte_character(here, end, first, pairs, triples, quads, n_quads):
 
 
 @kernel
-def from_multi_byte(data, offsets, first, pairs, triples, quads, n_quads, out, out_offsets):
+def from_multi_byte(data, offsets, first, pairs, triples, quads, n_quads, stops, out, out_offsets):
     """East Asian sets, by the addresses of the tables of `charset_tables.multi_byte_tables`. Worst case: 3 bytes for
     one."""
     at = np.int64(0)
@@ -131,10 +132,10 @@ def from_multi_byte(data, offsets, first, pairs, triples, quads, n_quads, out, o
                     at += 1
                 continue
             point, width = _multi_byte_character(here, end, first, pairs, triples, quads, n_quads)
-            if point == _STOP:
+            if point == _STOP and stops:
                 break
             at = _put(out, at, point if point >= 0 else _QUESTION_MARK)
-            here += 1 if point == MALFORMED else width
+            here += 1 if point == MALFORMED or point == _STOP else width
     out_offsets[len(offsets) - 1] = at
 
 
@@ -181,7 +182,7 @@ def _utf16_character(here, left, low, pairs):
     if point & 0xF800 != 0xD800:
         return point, 2
     if not pairs:
-        return _STOP, 0
+        return _STOP, 2
     if point >= 0xDC00:
         return np.int64(MALFORMED), 1
     if left < 4:
@@ -203,7 +204,7 @@ def _utf32_character(here, left):
 
 
 @kernel
-def from_unicode(data, offsets, form, out, out_offsets):
+def from_unicode(data, offsets, form, stops, out, out_offsets):
     """The encodings of Unicode, by `form`. Worst case: 3 bytes for two (UCS-2, UTF-16), else no more than come in."""
     at = np.int64(0)
     for row in range(len(offsets) - 1):
@@ -216,8 +217,8 @@ def from_unicode(data, offsets, form, out, out_offsets):
                 point, width = _utf32_character(here, end - here)
             else:
                 point, width = _utf16_character(here, end - here, 0 if form == UTF16LE else 1, form != UCS2)
-            if point == _STOP:
+            if point == _STOP and stops:
                 break
             at = _put(out, at, point if point >= 0 else _QUESTION_MARK)
-            here += 1 if point == MALFORMED else width
+            here += 1 if point == UNMAPPED and not stops else max(width, 1)
     out_offsets[len(offsets) - 1] = at

@@ -1,7 +1,7 @@
 """Text of any character set to UTF-8, a whole column at once.
 
-The result is what a SELECT through a utf8mb4 connection shows, also for bytes that are not text in their set: see
-`charset_kernel`. (MariaDB differs there: it shows "?" for a character that is cut short; MySQL drops it.)
+The result is what a SELECT through a utf8mb4 connection shows, also for bytes that are not text in their set, where the
+servers differ: see `charset_kernel`.
 """
 
 import functools
@@ -31,8 +31,9 @@ CHARSETS = SINGLE_BYTE | MULTI_BYTE | frozenset(_UNICODE)
 """All character sets of MySQL 9.7 and MariaDB 10.11, and the old name `utf8`."""
 
 
-def to_utf8(array: pa.Array, charset: str) -> pa.Array:
-    """A pa.binary() column in `charset` as pa.string(), nulls kept; valid ASCII and UTF-8 are not copied.
+def to_utf8(array: pa.Array, charset: str, flavour: str = "mysql") -> pa.Array:
+    """A pa.binary() column in `charset` as pa.string(), nulls kept; valid ASCII and UTF-8 are not copied. Bytes that
+    are not text are read as `flavour` does.
 
     Raises SchemaError for a character set that neither server has, and pa.ArrowCapacityError where the text would not
     fit into one Arrow array (2 GiB).
@@ -48,15 +49,15 @@ def to_utf8(array: pa.Array, charset: str) -> pa.Array:
         except pa.ArrowInvalid:
             pass  # the kernel finds the error, and continues
     if charset in SINGLE_BYTE:
-        return by_tables(array, charset, (_packed(charset),))
+        return by_tables(array, charset, (_packed(charset),), flavour)
     if charset in MULTI_BYTE:
-        return by_tables(array, charset, multi_byte_tables(charset))
+        return by_tables(array, charset, multi_byte_tables(charset), flavour)
     out, out_offsets = _room(len(data) * (2 if charset in ("ucs2", "utf16", "utf16le") else 1), len(array))
-    kernels.from_unicode(address_of(data), offsets, _UNICODE[charset], address_of(out), out_offsets)
+    kernels.from_unicode(address_of(data), offsets, _UNICODE[charset], flavour == "mysql", address_of(out), out_offsets)
     return beside(array, pa.string(), out_offsets, out)
 
 
-def by_tables(array: pa.Array, charset: str, tables: tuple[np.ndarray, ...]) -> pa.Array:
+def by_tables(array: pa.Array, charset: str, tables: tuple[np.ndarray, ...], flavour: str = "mysql") -> pa.Array:
     """A pa.binary() column in an 8-bit set or an East Asian one as pa.string(), nulls kept. The tables are one of
     `packed` characters, or four like those of `multi_byte_tables`; the caller keeps them. Errors: as `to_utf8`."""
     offsets, data = value_bytes(array)
@@ -67,7 +68,7 @@ def by_tables(array: pa.Array, charset: str, tables: tuple[np.ndarray, ...]) -> 
     else:
         first, pairs, triples, quads = tables
         kernels.from_multi_byte(address_of(data), offsets, address_of(first), address_of(pairs), address_of(triples),
-                                address_of(quads), len(quads), address_of(out), out_offsets)
+                                address_of(quads), len(quads), flavour == "mysql", address_of(out), out_offsets)
     return beside(array, pa.string(), out_offsets, out)
 
 

@@ -52,15 +52,16 @@ class _Codes:
     pattern: str
 
 
-def exact_text(array: pa.Array, charset: str) -> pa.Array:
-    """A pa.binary() column in `charset` as pa.string() with placeholders, nulls kept. Errors: as `to_utf8`."""
+def exact_text(array: pa.Array, charset: str, flavour: str = "mysql") -> pa.Array:
+    """A pa.binary() column in `charset` as pa.string() with placeholders, nulls kept; bytes that are not text as
+    `flavour` shows them. Errors: as `to_utf8`."""
     from applier.mysql.character_sets.charsets import by_tables, is_plain_ascii, to_utf8  # kernels
     from applier.mysql.values.byte_columns import value_bytes
 
     codes = _codes(charset)
     if codes is None or is_plain_ascii(value_bytes(array)[1], charset):
-        return to_utf8(array, charset)
-    return by_tables(array, charset, codes.tables)
+        return to_utf8(array, charset, flavour)
+    return by_tables(array, charset, codes.tables, flavour)
 
 
 def is_lossy(charset: str | None) -> bool:

@@ -1,6 +1,6 @@
-"""Record what a real MySQL makes of text in all its character sets, for test_charsets.py.
+"""Record what a real MySQL and MariaDB make of text in all their character sets, for test_charsets.py.
 
-    python -m tests.recorded.binlog.record_charsets PORT BINLOG_DIR "MYSQLBINLOG" "MYSQL"
+    python -m tests.recorded.binlog.record_charsets FLAVOUR PORT BINLOG_DIR "MYSQLBINLOG --skip-gtids" "MYSQL"
 
 on an empty server with --log-bin. BINLOG_DIR, and the two commands to run mysqlbinlog and mysql, are as seen from where
 the commands run. A server refuses bytes that are not text in a column's set, but it replays them: so the bytes go into
@@ -20,7 +20,8 @@ import sys
 import pymysql
 
 MULTI_BYTE = ["big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis"]
-TRUTH = pathlib.Path(__file__).with_name("charsets_of_mysql.json.gz")
+TRUTHS = {flavour: pathlib.Path(__file__).with_name(f"charsets_of_{flavour}.json.gz")
+          for flavour in ("mysql", "mariadb")}
 
 
 def samples() -> list[bytes]:
@@ -61,14 +62,14 @@ def ask(connection, values, charsets, directory, mysqlbinlog, mysql) -> dict[str
         columns = ", ".join(f"c_{name} VARBINARY({width[name]})" for name in charsets)
         cursor.execute(f"CREATE TABLE t (id INT PRIMARY KEY, {columns})")
         cursor.execute("FLUSH BINARY LOGS")
-        cursor.execute("SHOW BINARY LOG STATUS")
-        log = f"{directory}/{cursor.fetchone()[0]}"
+        cursor.execute("SHOW BINARY LOGS")
+        log = f"{directory}/{cursor.fetchall()[-1][0]}"
         cursor.executemany(f"INSERT INTO t VALUES (%s{', %s' * len(charsets)})",
                            [(row, *[value] * len(charsets)) for row, value in enumerate(values)])
         cursor.execute("DROP TABLE t")
         columns = ", ".join(f"c_{name} VARCHAR(30) CHARACTER SET {name}" for name in charsets)
         cursor.execute(f"CREATE TABLE t (id INT PRIMARY KEY, {columns})")
-        events = subprocess.run([*shlex.split(mysqlbinlog), "--skip-gtids", "--disable-log-bin", log],
+        events = subprocess.run([*shlex.split(mysqlbinlog), "--disable-log-bin", log],
                                 check=True, capture_output=True).stdout
         events = re.sub(rb"(?ms)^(DROP|CREATE) TABLE.*?/\*!\*/;\n", b"", events)
         subprocess.run(shlex.split(mysql), input=events, check=True)
@@ -82,7 +83,7 @@ def ask(connection, values, charsets, directory, mysqlbinlog, mysql) -> dict[str
         return shown
 
 
-def record(port: str, *place: str) -> None:
+def record(flavour: str, port: str, *place: str) -> None:
     connection = pymysql.connect(host="127.0.0.1", port=int(port), user="root", charset="utf8mb4", autocommit=True)
     with connection.cursor() as cursor:
         cursor.execute("SHOW CHARACTER SET")
@@ -90,8 +91,9 @@ def record(port: str, *place: str) -> None:
         cursor.execute("SET SESSION sql_mode=''")
     values = samples()
     truth = {"values": [value.hex() for value in values], "shown": ask(connection, values, charsets, *place),
-             "all_codes": {name: digest(ask(connection, all_codes(name), [name], *place)[name]) for name in MULTI_BYTE}}
-    TRUTH.write_bytes(gzip.compress(json.dumps(truth).encode(), mtime=0))
+             "all_codes": {name: digest(ask(connection, all_codes(name), [name], *place)[name])
+                           for name in MULTI_BYTE if name in charsets}}
+    TRUTHS[flavour].write_bytes(gzip.compress(json.dumps(truth).encode(), mtime=0))
 
 
 if __name__ == "__main__":

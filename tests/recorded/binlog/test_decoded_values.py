@@ -82,7 +82,7 @@ def _final_rows(path, definitions):
                 assert buffers.columns[number].absent_rows(count) is None or count == 0 or \
                     not any(buffers.columns[number].absent_rows(count).to_pylist()), "a case for full images"
                 values = finish_column(buffers.columns[number].arrow(count), column, table_map.types[number],
-                                       table_map.metadata[number])
+                                       table_map.metadata[number], "mysql")
                 values.validate(full=True)
                 assert values.type == arrow_type(column.type) and len(values) == count
                 cells.append(_cells(as_shown(values, column.type), column.type.base))

@@ -138,7 +138,8 @@ def test_every_pair_of_types_as_a_replica_takes_it(flavour):
                     raw[plans[1]] = logged_values(events, plans)
                 logged = raw[plans[1]]
                 if plans[1] not in told:
-                    got = finish_column(logged, definition.columns[1], table_map.types[1], table_map.metadata[1])
+                    got = finish_column(logged, definition.columns[1], table_map.types[1], table_map.metadata[1],
+                                        flavour)
                     told[plans[1]] = shown(got, target)
                 theirs, own = comparable(values, told[plans[1]], logged, target)
                 taken += 1

@@ -21,7 +21,7 @@ from tests.support.examples import examples
 
 def finish(raw, wire_type, metadata=0, **kind):
     column = Column("c", ColumnType(**kind))
-    finished = finish_column(raw, column, wire_type, metadata)
+    finished = finish_column(raw, column, wire_type, metadata, "mysql")
     finished.validate(full=True)
     assert finished.type == arrow_type(column.type)
     assert len(finished) == len(raw) and finished.is_null().equals(raw.is_null())
@@ -41,7 +41,7 @@ def test_the_same_bits_signed_and_unsigned(base, wire_type, raw, bits):
 
 def test_numbers_of_the_snapshot_are_not_copied():
     raw = pa.array([1, None, 3], pa.int64())
-    finished = finish_column(raw, Column("c", ColumnType("bigint")), WireType.LONGLONG, 0)
+    finished = finish_column(raw, Column("c", ColumnType("bigint")), WireType.LONGLONG, 0, "mysql")
     assert finished.buffers()[1].address == raw.buffers()[1].address
 
 

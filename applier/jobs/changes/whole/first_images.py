@@ -228,7 +228,7 @@ class _FirstImages:
                 buffer = batch.before.columns[number]
                 absent = absent_flags(buffer.absent_rows(batch.n_before))
                 values = finish_column(buffer.arrow(batch.n_before), column, reading.table_map.types[number],
-                                       reading.table_map.metadata[number])
+                                       reading.table_map.metadata[number], self._definition.flavour)
             if self._unknown is not None and absent is not None and absent.any():
                 other = pa.scalar(None, values.type) if self._unknown is Unknown.NULL else _made_up(
                     np.arange(self._made_up, self._made_up + batch.n_before), values.type, self._definition)
