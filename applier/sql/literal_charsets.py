@@ -21,17 +21,24 @@ from applier.mysql.character_sets.client_charsets import (
     decoded,
     introduced_charset,
 )
+from applier.mysql.versions import is_since
 from applier.sql.tokens import Token, tokenize
 
 _NATIONAL = "utf8mb3"
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
-"""Characters of four bytes, each of which becomes a question mark in the national character set."""
+"""Characters of four bytes, which utf8mb3 does not have. In N'…', they are four question marks."""
 _OF_BYTES = NOT_ASCII | {"binary"}
 _BEFORE_OTHERS = frozenset({"DATE", "TIME", "TIMESTAMP", "COLLATE", "SET", "USING"})
 """Words before a literal that takes no introducer."""
 
 
-def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[Token]:
+def keeps_wide(flavour: str, server_version: str) -> bool:
+    """False for a MariaDB that keeps expressions in utf8mb3: of characters of four bytes, those in N'…' and in
+    bytes get through, and the others become question marks (seen on 10.5; 10.11 and 11.8 keep utf8mb4)."""
+    return flavour == "mysql" or not server_version or is_since(server_version, (10, 6))
+
+
+def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets, *, keeps_wide: bool = True) -> list[Token]:
     """A statement's tokens, with the bytes of a string literal instead of its text where it has an introducer and is
     not ASCII. N'…' is in the national character set, a form of UTF-8."""
     made: list[Token] = []
@@ -41,7 +48,7 @@ def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[
             charset = _introduced_by(before)
             if charset is None and not token.text.isascii() and _is_national(token, before, sql):
                 charset = _NATIONAL
-                token = token._replace(text=_BEYOND.sub("????", token.text))
+                token = token._replace(text=_BEYOND.sub("????", token.text)) if keeps_wide else token
                 made.append(Token("word", f"_{_NATIONAL}", token.start - 1, token.start))
             if charset is not None and token.text and (not token.text.isascii() or charset in _OF_BYTES):
                 token = _of_bytes(charsets.raw(token.text), charset, token)
@@ -77,7 +84,7 @@ def _takes_none(before: list[Token]) -> bool:
     return word in _BEFORE_OTHERS or (word in ("D", "T", "TS") and len(before) > 1 and before[-2].text == "{")
 
 
-def as_kept(tokens: list[Token], charsets: ClientCharsets) -> list[Token]:
+def as_kept(tokens: list[Token], charsets: ClientCharsets, *, keeps_wide: bool = True) -> list[Token]:
     """An expression's tokens as MariaDB reads them again: literals in the table's character set; from a client of
     bytes, ODBC's {d '…'} is text."""
     made: list[Token] = []
@@ -96,7 +103,9 @@ def as_kept(tokens: list[Token], charsets: ClientCharsets) -> list[Token]:
             token = Token("bytes", text.encode().hex(), token.start, token.end) if charset in _OF_BYTES else \
                 Token("string", text, token.start, token.end)
         elif token.kind == "string":
-            token = token._replace(text=str(charsets.literal(token.text)))
+            text = str(charsets.literal(token.text))
+            stays = keeps_wide or charsets.connection == "binary"
+            token = token._replace(text=text if stays else _BEYOND.sub("?", text))
         made.append(token)
     return made
 
