@@ -8,6 +8,7 @@ MariaDB does not know, so x and two digits. (Seen on MySQL 9.7 and MariaDB 10.5,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
@@ -21,15 +22,24 @@ from applier.mysql.character_sets.client_charsets import (
     decoded,
     introduced_charset,
 )
+from applier.mysql.versions import is_since
 from applier.sql.tokens import Token, tokenize
 
 _NATIONAL = "utf8mb3"
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
+"""Characters of four bytes, which utf8mb3 does not have."""
 _OF_BYTES = NOT_ASCII | {"binary"}
 _BEFORE_OTHERS = frozenset({"DATE", "TIME", "TIMESTAMP", "COLLATE", "SET", "USING"})
 """Words before a literal that takes no introducer."""
 
 
-def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[Token]:
+def keeps_wide(flavour: str, server_version: str) -> bool:
+    """False for a MariaDB that keeps expressions in utf8mb3: of characters of four bytes, those in N'…' and in
+    bytes get through, and the others become question marks (seen on 10.5; 10.11 and 11.8 keep utf8mb4)."""
+    return flavour == "mysql" or not server_version or is_since(server_version, (10, 6))
+
+
+def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets, *, keeps_wide: bool = True) -> list[Token]:
     """A statement's tokens, with the bytes of a string literal instead of its text where it has an introducer and is
     not ASCII. N'…' is in the national character set, a form of UTF-8."""
     made: list[Token] = []
@@ -39,7 +49,7 @@ def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[
             charset = _introduced_by(before)
             if charset is None and not token.text.isascii() and _is_national(token, before, sql):
                 charset = _NATIONAL
-                token = token._replace(text=as_national(token.text))
+                token = token._replace(text=as_national(token.text)) if keeps_wide else token
                 made.append(Token("word", f"_{_NATIONAL}", token.start - 1, token.start))
             if charset is not None and token.text and (not token.text.isascii() or charset in _OF_BYTES):
                 token = _of_bytes(charsets.raw(token.text), charset, token)
@@ -75,10 +85,10 @@ def _takes_none(before: list[Token]) -> bool:
     return word in _BEFORE_OTHERS or (word in ("D", "T", "TS") and len(before) > 1 and before[-2].text == "{")
 
 
-def as_kept(tokens: list[Token], charsets: ClientCharsets, *, checks_bytes: bool = True) -> list[Token]:
+def as_kept(tokens: list[Token], charsets: ClientCharsets, *, keeps_wide: bool = True) -> list[Token]:
     """An expression's tokens as MariaDB reads them again: literals in the table's character set; from a client of
-    bytes, ODBC's {d '…'} is text. With `checks_bytes`, as in 10.11, not in 10.5, a question mark stands for each byte
-    that is not of the connection's character set."""
+    bytes, ODBC's {d '…'} is text. Without `keeps_wide`, characters of four bytes are question marks; with it, they are
+    only where the connection's character set has none."""
     made: list[Token] = []
     for token in _literals(_with_charsets_of_casts(tokens, charsets)):
         if charsets.client == "binary" and _ends_odbc_literal([*made[-3:], token]):
@@ -96,8 +106,11 @@ def as_kept(tokens: list[Token], charsets: ClientCharsets, *, checks_bytes: bool
                 Token("string", text, token.start, token.end)
         elif token.kind == "string":
             text = str(charsets.literal(token.text))
-            checked = checks_bytes and charsets.connection == _NATIONAL
-            token = token._replace(text=as_national(text) if checked else text)
+            if not keeps_wide and charsets.connection != "binary":
+                text = _BEYOND.sub("?", text)
+            elif keeps_wide and charsets.connection == _NATIONAL:
+                text = as_national(text)
+            token = token._replace(text=text)
         made.append(token)
     return made
 

@@ -18,6 +18,7 @@ from applier.errors import ApplierError
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.schema.table_filter import TableFilter, parse_table_list
+from applier.snapshot import manifest
 from tests.live.live_server import LiveServer, Recording
 from tests.support.real_server import Wanted, differences_of
 
@@ -110,7 +111,8 @@ class Judge:
                         refused.setdefault(number, verdict)
                         continue
                     return None, (number, refused.get(number, verdict) if verdict.kind == REFUSED else verdict)
-                skipped = left_out.keys() | {name for server in self._servers for name in server.unreadable}
+                skipped = _with_children({*left_out, *(name for server in self._servers for name in server.unreadable)},
+                                         f"{folder}/snapshot")
                 found = {number: _compared(Path(folder, "snapshot"), one.held, [*some.values()], skipped,
                                            has_all=number not in refused)
                          for number, one in some.items()}
@@ -121,6 +123,15 @@ class Judge:
         names = [name for one in ignored for name in ([one] if one.startswith("`") else [one, f"{one}_b"])]
         replay_with(ThisProcess(1), ReplayOptions((str(log),), snapshot, filter=TableFilter(
             ignored=parse_table_list(names)), **(self._options | options)))
+
+
+def _with_children(names: set[str], snapshot: str) -> set[str]:
+    """Tables that were left out, and those whose foreign keys refer to them: the changes that these make are gone."""
+    tables = manifest.load(snapshot).tables
+    while more := {table.full_name for table in tables if any(
+            f"{key.database}.{key.table}" in names for key in table.definition.foreign_keys)} - names:
+        names |= more
+    return names
 
 
 def _compared(snapshot: Path, held: Wanted, some: list[Recorded], left_out: Container[str], *,

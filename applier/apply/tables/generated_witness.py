@@ -31,7 +31,8 @@ from applier.sql.evaluator import depends_on_escapes, depends_on_language
 
 AreHere = Callable[[np.ndarray], np.ndarray]
 """Returns which changes of a batch, given by number, have an after-image that is a row of the unit."""
-_UNTOLD = ("TIME_TRUNCATE_FRACTIONAL", "TIME_ROUND_FRACTIONAL", "PAD_CHAR_TO_FULL_LENGTH")
+_UNTOLD = ("TIME_TRUNCATE_FRACTIONAL", "TIME_ROUND_FRACTIONAL", "PAD_CHAR_TO_FULL_LENGTH", "NO_ZERO_IN_DATE",
+           "NO_ZERO_DATE")
 """Session modes that change the value of an expression, and that the log does not show."""
 _FIRST, _ONE_IN = 1 << 10, 1 << 7
 """How many of a unit's first images are compared, and one in how many later ones."""
@@ -136,7 +137,8 @@ class GeneratedWitness:
         except ApplierError:
             return computed
         logged = rows.column(column.name)
-        return pc.if_else(pc.equal(logged, made).fill_null(False), logged, computed)
+        same = pc.or_(pc.equal(logged, made).fill_null(False), pc.and_(pc.is_null(logged), pc.is_null(made)))
+        return pc.if_else(same, logged, computed)
 
 
 def _as_other_modes(computed: pa.ChunkedArray, logged: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -87,7 +87,7 @@ def order_of_copies(conversion: RowConversion, before: Arrivals) -> tuple[KeyPar
     """Return the parts of the key by which rows lie that a statement copies into an engine that appends, or within one;
     none if that is unknown."""
     old, new = conversion.old, conversion.new
-    if not _appends(new) or conversion.ignores is not None or conversion.removed is not None or \
+    if not _appends(new) or conversion.removed is not None or \
             old.versioning is not None or re.search(r"\bORDER BY\b", conversion.words, re.IGNORECASE):
         return ()
     clustered = clustered_key(old) if is_innodb(old) and old.partitioning is None else None

@@ -143,7 +143,7 @@ def parse_default(cursor: Cursor, *, is_long: bool = False) -> Default:
     kept, once = cursor.sql_of(tokens), cursor.constant_of(tokens)
     if kept == once or (default.kind == "string" and not is_long):
         return default
-    literal = as_kept(tokens, cursor.context.charsets)[-1]
+    literal = as_kept(tokens, cursor.context.charsets, keeps_wide=cursor.context.keeps_wide)[-1]
     if default.kind == literal.kind == "string":
         return Default("string", literal.text)
     return Default("expression", kept if is_long or has_columns(kept) else once)

@@ -30,9 +30,9 @@ class StatementContext:
     `default_collations` are those of character sets without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
     makes a foreign key; `keeps_checks`: the server has CHECK constraints; `compiled_defaults`: CHARACTER SET DEFAULT
-    has the collation that MariaDB is compiled with (collations.compiles_defaults), and bytes that are not of the
-    connection's character set do not stay in expressions; `sorts_descending`: DESC in a key
-    counts. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known. `folds_names`: databases
+    has the collation that MariaDB is compiled with (collations.compiles_defaults); `sorts_descending`: DESC in a key
+    counts; `keeps_wide`: expressions are kept with characters of four bytes (literal_charsets.keeps_wide).
+    `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known. `folds_names`: databases
     and tables are known by their names in lower case. `charsets` are the character sets of literals;
     `foreign_key_checks`, `check_constraint_checks` and `lc_time_names`, a number, are the session's.
     """
@@ -50,6 +50,7 @@ class StatementContext:
     keeps_checks: bool = True
     compiled_defaults: bool = True
     sorts_descending: bool = True
+    keeps_wide: bool = True
     timestamp_us: int = 0
     folds_names: bool = False
     charsets: ClientCharsets = field(default_factory=ClientCharsets)
@@ -244,8 +245,8 @@ class Cursor:
         the server keeps it for rows to come."""
         mode, charsets = self.context.sql_mode, self.context.charsets
         tokens = with_nulls(tokens, mode)
-        kept = as_kept(tokens, charsets, checks_bytes=self.context.compiled_defaults) \
-            if self.context.flavour == "mariadb" else as_written(tokens, charsets)
+        kept = as_kept(tokens, charsets, keeps_wide=self.context.keeps_wide) if self.context.flavour == "mariadb" else \
+            as_written(tokens, charsets)
         return in_default_mode(render(kept), mode)
 
     def constant_of(self, tokens: list[Token]) -> str:

@@ -64,6 +64,7 @@ def parse_statement(
     keeps_checks: bool = True,
     compiled_defaults: bool = True,
     sorts_descending: bool = True,
+    keeps_wide: bool = True,
     timestamp_us: int = 0,
     folds_names: bool = False,
     charsets: ClientCharsets | None = None,
@@ -78,8 +79,8 @@ def parse_statement(
     TIMESTAMP defaults, `explicit_timestamps` the server's explicit_defaults_for_timestamp, `default_collations` the
     collations of character sets that are named without one, if not the usual ones. `rewrites` has other names for
     databases, the default one and those that the statement names (AP-FILT); `inline_references`, `keeps_checks`,
-    `compiled_defaults` and `sorts_descending` depend on the server's version and are, like `timestamp_us`, as in
-    StatementContext; `folds_names` is as there, too; `charsets` are the character sets of literals, by default UTF-8;
+    `compiled_defaults`, `sorts_descending` and `keeps_wide` depend on the server's version and are, like `folds_names`
+    and `timestamp_us`, as in StatementContext; `charsets` are the character sets of literals, by default UTF-8;
     `foreign_key_checks`, `lc_time_names` and `check_constraint_checks` are what its session says; `database_tokens`
     gets the tokens that name a database. A CREATE TABLE that cannot be parsed becomes `Other` with the reason, so that
     the caller can decide whether it matters; text that is not even a statement (an open quote, no table's name) raises
@@ -91,12 +92,12 @@ def parse_statement(
     rewrites = rewrites or {}
     context = StatementContext(flavour, sql_mode, None, server_charset, databases or {}, time_zone,
                                explicit_timestamps, defaults, rewrites, inline_references, keeps_checks,
-                               compiled_defaults, sorts_descending, timestamp_us, folds_names,
+                               compiled_defaults, sorts_descending, keeps_wide, timestamp_us, folds_names,
                                charsets or ClientCharsets(), foreign_key_checks, lc_time_names,
                                check_constraint_checks)
     if default_database is not None:
         context = replace(context, default_database=context.database_named(default_database))
-    tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets)
+    tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets, keeps_wide=keeps_wide)
     cursor = Cursor(tokens, context, database_tokens)
     if cursor.at_end:
         return []

@@ -8,6 +8,7 @@ from applier.errors import SchemaError
 from applier.mysql.character_sets.client_charsets import CodedText, encoded, label_bytes
 from applier.mysql.character_sets.collations import Charset
 from applier.mysql.names import folded
+from applier.mysql.type_registry import Family
 from applier.schema.ddl.alter_actions import (
     AddColumn,
     AddKey,
@@ -34,7 +35,7 @@ from applier.schema.ddl.column_grammar import (
 )
 from applier.schema.ddl.create_table import TableWords, charset_of_words
 from applier.schema.ddl.cursor import StatementContext
-from applier.schema.ddl.type_grammar import converted_type, modified_type
+from applier.schema.ddl.type_grammar import converted_type, modified_type, resolve_type
 from applier.schema.ddl.versioned_tables import drops_times
 from applier.schema.defaults import read_again
 from applier.schema.definition import TableDefinition
@@ -206,9 +207,11 @@ class ColumnChanges:
         if self.converts is not None and self.context.flavour == "mysql" and old and not (
                 words.type.arguments or is_longest):
             return replace(converted, type=modified_type(converted.type, old.type))
-        if converted.type.base.endswith("text"):
-            return replace(converted, type=replace(converted.type, base=column.type.base))  # as the statement asks
-        return converted
+        if self.converts is None or column.type.entry.family is not Family.TEXT:
+            return converted
+        asked = replace(words.type, charset=None, collation=None, binary_collation=False)
+        sized = resolve_type(asked, self.charset, self.context.default_collations)  # by the set that it gets
+        return replace(converted, type=replace(converted.type, base=sized.base, length=sized.length))
 
     def _names_charset_last(self, converts: ConvertCharset) -> bool:
         """True if the table gets another default than the character set that its columns are converted to: from MariaDB

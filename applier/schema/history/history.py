@@ -45,6 +45,7 @@ from applier.schema.history.table_versions import (
 from applier.schema.key_infos import sorts_descending
 from applier.schema.name_case import CaseEvidence, folded_table
 from applier.schema.versioning import end_of_time
+from applier.sql.literal_charsets import keeps_wide
 from applier.sql.tokens import split_statements
 
 SYSTEM_DATABASES = frozenset({"mysql", "sys", "information_schema", "performance_schema"})
@@ -88,6 +89,7 @@ class SchemaHistory:
         self._keeps_checks = keeps_checks(flavour, server_version)
         self._compiled_defaults = compiles_defaults(server_version)
         self._sorts_descending = sorts_descending(flavour, server_version)
+        self._keeps_wide = keeps_wide(flavour, server_version)
         self._system_time_zone, self.server_version = system_time_zone, server_version
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
@@ -307,4 +309,4 @@ class SchemaHistory:
         return parse_statement(sql, flavour=self.flavour, databases=self._databases,
                                inline_references=self._inline_references, keeps_checks=self._keeps_checks,
                                compiled_defaults=self._compiled_defaults, sorts_descending=self._sorts_descending,
-                               folds_names=self.folds_names, **session)
+                               keeps_wide=self._keeps_wide, folds_names=self.folds_names, **session)

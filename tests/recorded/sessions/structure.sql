@@ -380,3 +380,30 @@ UPDATE c SET v = 1
 UPDATE d SET v = 1
 UPDATE e SET id = id + 10
 UPDATE f SET v = 1
+
+-- numbers-of-rows-that-ignore-copies-from-innodb
+SET sql_mode=''
+CREATE TABLE a (id INT PRIMARY KEY, x INT, y VARCHAR(10))
+INSERT INTO a (id, x, y) VALUES (5, 1, 'a'), (3, 2, 'b'), (9, 2, 'c'), (7, 1, 'd'), (1, 3, 'e'), (2, 2, 'f'), (4, 4, 'g')
+ALTER IGNORE TABLE a ADD UNIQUE (x), ENGINE=MyISAM
+ALTER IGNORE TABLE a FORCE
+ALTER TABLE a ADD n SERIAL
+UPDATE a SET y = 'z'
+CREATE TABLE b (id INT PRIMARY KEY, x INT, y VARCHAR(10), e ENUM('B2', 'a', 'c') DEFAULT 'a')
+INSERT INTO b (id, x, y) VALUES (5, 1, 'a'), (3, 2, 'b'), (9, 2, 'c'), (7, 1, 'd'), (1, 3, 'e'), (2, 2, 'f'), (4, 4, 'g')
+ALTER IGNORE TABLE b MODIFY e ENUM('c', 'B2') NOT NULL FIRST, ENGINE=MyISAM
+ALTER IGNORE TABLE b ROW_FORMAT=FIXED
+ALTER TABLE b ADD n SERIAL
+UPDATE b SET y = 'z'
+CREATE TABLE c (id INT PRIMARY KEY, x INT, y VARCHAR(10))
+INSERT INTO c (id, x, y) VALUES (5, 1, 'a'), (3, 2, 'b'), (9, 2, 'c'), (7, 1, 'd'), (1, 3, 'e'), (2, 2, 'f'), (4, 4, 'g')
+ALTER IGNORE TABLE c ADD UNIQUE (x), ENGINE=MEMORY
+ALTER IGNORE TABLE c MODIFY y CHAR(4)
+ALTER TABLE c ADD n SERIAL
+UPDATE c SET y = 'z'
+CREATE TABLE f (id INT PRIMARY KEY, x INT, y VARCHAR(10))
+INSERT INTO f (id, x, y) VALUES (5, 1, 'a'), (3, 2, 'b'), (9, 2, 'c'), (7, 1, 'd'), (1, 3, 'e'), (2, 2, 'f'), (4, 4, 'g')
+ALTER IGNORE TABLE f DROP PRIMARY KEY, ADD UNIQUE (x), ENGINE=MyISAM
+ALTER IGNORE TABLE f FORCE
+ALTER TABLE f ADD n SERIAL
+UPDATE f SET y = 'z'
