@@ -44,7 +44,7 @@ near-map: warm  ## measure which tests are near to which source files, and what 
 
 build/calls build/some-calls: | warm
 	rm -rf $@.new
-	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not thorough" --calls $@.new $(PATHS)
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not thorough" --calls=$@.new $(PATHS)
 	mv $@.new $@
 
 mutants: build/calls  ## change one thing at a time in the code, and see which suite notices (ARGS="300 --seed 1 --until near")

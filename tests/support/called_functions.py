@@ -1,4 +1,4 @@
-"""Which functions and kernels of the packages each test module calls: `pytest --calls FOLDER` writes them.
+"""Which functions and kernels of the packages each test module calls: `pytest --calls=FOLDER` writes them.
 
 A module's file has a name a line, as "applier/errors.py:reason", of the process of the test, of its forks, and of the
 processes that it starts with Python. Processes of Spark serve all tests of the folder `cluster`, and so do their calls.

@@ -2,8 +2,8 @@
 
 `python -m tests.recorded.conversion.record_partitions FLAVOUR PORT …`
 
-Writes partitions.json beside this file: {flavour, columns, clause, rows, partitions} for each table, where `partitions`
-are the numbers of the rows' partitions. Values of rows are as SQL takes them; TIMESTAMPs are at +02:00.
+Writes partitions.jsonl beside this file: {flavour, columns, clause, rows, partitions} for each table, where
+`partitions` are the numbers of the rows' partitions. Values of rows are as SQL takes them; TIMESTAMPs are at +02:00.
 """
 
 import json
@@ -60,6 +60,15 @@ TABLES = [
     ("a INT, s VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "LIST COLUMNS (a,s) (PARTITION p0 VALUES IN "
      "((1,'a'),(2,'b')), PARTITION p1 VALUES IN ((NULL,'x'),(-3,NULL)))",
      [[1, "a"], [2, "b"], [None, "x"], [-3, None]]),
+    ("s VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci, a INT", "KEY (s,a) PARTITIONS 7",
+     [[s, a] for s in (None, *TEXTS) for a in (None, 1, 300)]),
+    ("s CHAR(10) CHARACTER SET latin1 COLLATE latin1_bin", "LINEAR KEY (s) PARTITIONS 7", each([None, *TEXTS])),
+    ("d DATETIME(4)", "KEY (d) PARTITIONS 7", each([None, *DATETIMES, "2024-02-29 12:34:56.7891"])),
+]
+OF_MYSQL = [
+    (f"s VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_{levels}, a INT", f"{kind} ({columns}) PARTITIONS 7",
+     [[s, a] for s in (None, *TEXTS) for a in (None, 1, 300)])
+    for levels, kind, columns in [("ai_ci", "KEY", "s"), ("as_ci", "KEY", "a,s"), ("as_cs", "LINEAR KEY", "s,a")]
 ]
 OF_MARIADB = [
     ("a INT", "LIST (a) (PARTITION p0 VALUES IN (1,2), PARTITION pd DEFAULT)", each([1, 5, None])),
@@ -89,7 +98,7 @@ def main(servers):
         for sql in ("DROP DATABASE IF EXISTS partitions", "CREATE DATABASE partitions", "USE partitions",
                     "SET time_zone = '+02:00'"):
             cursor.execute(sql)
-        for columns, clause, rows in TABLES + (OF_MARIADB if flavour == "mariadb" else []):
+        for columns, clause, rows in TABLES + (OF_MARIADB if flavour == "mariadb" else OF_MYSQL):
             lines.append(json.dumps({"flavour": flavour, "columns": columns, "clause": clause, "rows": rows,
                                      "partitions": recorded(cursor, columns, clause, rows)}))
         cursor.execute("DROP DATABASE partitions")

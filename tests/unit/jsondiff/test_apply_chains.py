@@ -61,6 +61,14 @@ def test_a_long_chain_takes_the_room_of_a_short_one(monkeypatch):
     assert max(sizes) < 800_000
 
 
+@pytest.mark.parametrize("slack", range(8, 16))
+def test_the_room_for_values_ends_at_any_insert(monkeypatch, slack):
+    monkeypatch.setattr(apply, "SLACK", slack)
+    inserts = [column((INSERT, f"$.k{i}", i), (INSERT, "$.k[0]", i)) for i in range(40)]
+    [(text, *_)] = outcomes([to_text({"k": []})], [inserts])
+    assert from_text(text) == {"k": [*range(39, -1, -1)]} | {f"k{i}": i for i in range(40)}
+
+
 def test_wide_objects_and_arrays():
     text = to_text({"a": {f"k{i}": i for i in range(3000)}, "b": list(range(3000))})
     document = from_text(text)
@@ -97,6 +105,8 @@ def test_names():
         assert one(canonical, found) == canonical.replace(canonical[canonical.index(f'"{name}": '):][:len(name) + 5],
                                                            f'"{name}": "found"')  # fmt: skip
     assert one('{"😀": 1}', b"\x02\x10" + b'$."\\ud83d\\ude00"') == "{}"
+    assert one('{"\U00010000": 1}', b"\x02\x10" + b'$."\\ud800\\udc00"') == "{}"
+    assert one('{"\U0010ffff": 1}', b"\x02\x10" + b'$."\\udbff\\udfff"') == "{}"
     assert one('{"😀": 1}', b"\x02\x0a" + b'$."\\ud83d"') == 3649
 
 

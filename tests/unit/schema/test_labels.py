@@ -12,6 +12,7 @@ LABELS = [  # the column's set, the literal, and what a SELECT shows
     ("latin1", "b'01100010'", "b"), ("latin1", "'bé'", "bé"), ("ascii", "'bé'", "b?"), ("ascii", "x'c3a9'", "??"),
     ("gbk", "x'c3a9'", "茅"), ("gbk", "x'8140'", "丂"), ("gbk", "'bé'", "bé"), ("ucs2", "x'e9'", "é"),
     ("ucs2", "x'c3a9'", "쎩"), ("ucs2", "0x62", "b"), ("ucs2", "'bé'", "bé"), ("latin1", "x'6220'", "b"),
+    ("ucs2", "'b\U00010000'", "b?"), ("utf8mb3", "'b\U00010000'", "b?"), ("utf8mb3", "'b\uffff'", "b\uffff"),
 ]
 OF_MYSQL = [("gbk", "'ÿ'", "?"), ("gbk", "'bÃ©'", "b??"), ("latin1", "'b閏'", "b?"),
             ("latin1", "'b\udce9c'", "b"), ("gbk", "'b\udce9'", "b"), ("ascii", "'\udcff'", ""),

@@ -20,3 +20,11 @@ def test_the_row_found_by_a_unique_key_of_a_prefix_is_the_row(key):
 def test_a_nullable_unique_key_is_as_good_as_a_plain_one():
     """PKE, FIND: rows with NULL in it are alike."""
     assert access("a INT, b INT, UNIQUE KEY u (a)").unique_for(frozenset([0, 1])) is None
+
+
+def test_keys_over_virtual_columns_neither_order_rows_nor_find_them():
+    """PKE, FIND: InnoDB clusters rows by a key of columns that they have, though another NOT NULL one is before it."""
+    rows = access("v INT AS (a + 1) VIRTUAL NOT NULL, a INT NOT NULL, KEY x (a), UNIQUE KEY u (v), UNIQUE KEY w (a)")
+    assert [key.name for key in rows.unique] == ["w", "u"]
+    assert rows.clustered and rows.order == rows.unique[0].parts
+    assert rows.unique_for(frozenset([1])) == 0

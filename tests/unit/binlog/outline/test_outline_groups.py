@@ -83,6 +83,8 @@ def ranges_rolled_back(tmp_path, *script: str) -> list[tuple[int, int]]:
         (["SAVEPOINT `a`", "rows", "SAVEPOINT `b`", "rows", "ROLLBACK TO `a`", "rows"], [(1, 4)]),
         (["SAVEPOINT `a`", "rows", "ROLLBACK TO `a`", "rows", "ROLLBACK TO `a`"], [(1, 2), (1, 4)]),
         (["SAVEPOINT `a`", "rows", "SAVEPOINT `b`", "rows", "SAVEPOINT `A`", "rows", "ROLLBACK TO `b`"], [(3, 6)]),
+        (["SAVEPOINT `a`", "rows", "SAVEPOINT `b`", "rows", "SAVEPOINT `c`", "rows", "SAVEPOINT `b`", "rows",
+          "ROLLBACK TO `c`"], [(5, 8)]),
         (["SAVEPOINT `x ``y`", "rows", "ROLLBACK TO `X ``Y`"], [(1, 2)]),
         (["SAVEPOINT ``", "rows", "ROLLBACK TO ``"], [(1, 2)]),
         (["rows", *(f"SAVEPOINT `s{i}`" for i in range(9000)), "rows", "ROLLBACK TO `s8999`"], [(9001, 9002)]),

@@ -10,6 +10,7 @@ from applier.mysql.session import Session
 from applier.mysql.values.value_texts import date_texts
 from applier.schema.ddl.ddl import parse_statement
 from applier.sql.casting import temporal_texts
+from applier.sql.casting.shown_numbers import written
 from applier.sql.casting.texts import SINGLE_BYTE, encoded, in_charset
 from applier.sql.casting.values import SHOWN, convert_values
 
@@ -92,3 +93,11 @@ def test_a_null_may_have_bytes(charset):
     """As after a choice between values, of which the array has all."""
     values = pc.if_else(pa.array([True, False, True]), pa.scalar(None, pa.string()), pa.array(["é日", "a日é", "x"]))
     assert in_charset(values, charset).to_pylist() == [None, "a?é" if charset == "latin1" else "a日?", None]
+
+
+@pytest.mark.parametrize(("number", "texts"), [
+    (0.00123, ["0", "1e-3", "0.001", "0.0012", "0.00123"]), (-0.00123, ["0", "0", "-1e-3", "-0.001", "-0.0012"]),
+    (0.00999, ["0", "1e-2", "0.01", "0.01", "0.00999"]), (-0.005, ["0", "0", "-5e-3", "-0.005", "-0.005"])])
+def test_doubles_in_columns_of_3_to_7_characters(number, texts):
+    """As MySQL 9.7 and MariaDB 10.11 wrote them by UPDATE, not in strict mode: four characters have 1e-3, three 0."""
+    assert [written(number, width) for width in range(3, 8)] == texts
