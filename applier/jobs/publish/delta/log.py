@@ -18,10 +18,13 @@ from applier.io.disk import new_files
 from applier.io.resolver import join
 from applier.version import __version__
 
-_KNOWN = frozenset(("appendOnly", "changeDataFeed", "invariants", "timestampNtz"))
-"""Features of tables that commits of rows take into account: those of tables that were published from here."""
-_HAS_FEEDS, _LISTS_FEATURES = 4, 7
-"""The versions of the protocol for writers from which on tables have feeds, and name their features."""
+_KNOWN = frozenset(("appendOnly", "changeDataFeed", "invariants", "timestampNtz", "variantType"))
+"""Features of tables that commits take into account: those of tables that were published from here. deltalake adds
+variantType when it sets a property; no column has this type."""
+_LOCAL_TIMES = "timestampNtz"
+_HAS_FEEDS, _LISTS_FEATURES, _READERS_LIST_FEATURES = 4, 7, 3
+"""The versions of the protocol for writers from which on tables have feeds, and name their features; and the version
+for readers from which on they name those of readers."""
 FEED = "delta.enableChangeDataFeed"
 """The property of a table whose commits have change data."""
 _CHECKPOINT_EVERY = 100
@@ -51,21 +54,32 @@ def commit_changes(uri: str, table: DeltaTable, added: Sequence[AddAction], remo
     return True
 
 
-def announce_feed(uri: str, table: DeltaTable) -> bool:
-    """Commit that commits have change data from now on. deltalake would give a table that lists its features those of
-    columns that it has not, too, which readers refuse. False if another writer made a commit of this number. Raises
-    SnapshotError for a table with features that are unknown here; errors: OSError."""
+def announce(uri: str, table: DeltaTable, properties: Mapping[str, str], *, local_times: bool) -> bool:
+    """Commit properties of a table, with the features of its protocol that FEED and, with `local_times`, columns of
+    timestamp_ntz need. deltalake would add features of columns that the table does not have, which readers refuse, and
+    drop the feed's. False if another writer made a commit of this number. Raises SnapshotError for a table with
+    features that are unknown here; errors: OSError."""
     _check_features(uri, table)
     protocol, about = table.protocol(), _metadata(table, table.schema())
-    about["configuration"][FEED] = "true"
+    about["configuration"] |= properties
+    feed = ["changeDataFeed"] if about["configuration"].get(FEED) == "true" else []
+    times = [_LOCAL_TIMES] if local_times else []
     needed: dict[str, Any] = {"minReaderVersion": protocol.min_reader_version,
-                              "minWriterVersion": max(protocol.min_writer_version, _HAS_FEEDS)}
-    if protocol.min_writer_version >= _LISTS_FEATURES:
-        needed["writerFeatures"] = sorted({*(protocol.writer_features or ()), "changeDataFeed"})
-        needed["readerFeatures"] = protocol.reader_features or []
-    properties = {"properties": orjson.dumps({FEED: "true"}).decode()}
-    return _commit(uri, table.version() + 1, _now(), "SET TBLPROPERTIES", properties,
+                              "minWriterVersion": max(protocol.min_writer_version, _HAS_FEEDS if feed else 0)}
+    if times or protocol.min_writer_version >= _LISTS_FEATURES:
+        needed["minWriterVersion"] = _LISTS_FEATURES
+        needed["writerFeatures"] = sorted({*(protocol.writer_features or ()), *feed, *times})
+    if times or protocol.min_reader_version >= _READERS_LIST_FEATURES:
+        needed["minReaderVersion"] = _READERS_LIST_FEATURES
+        needed["readerFeatures"] = sorted({*(protocol.reader_features or ()), *times})
+    said = {"properties": orjson.dumps(dict(properties)).decode()}
+    return _commit(uri, table.version() + 1, _now(), "SET TBLPROPERTIES", said,
                    [{"protocol": needed}, {"metaData": about}], {})
+
+
+def announces_local_times(table: DeltaTable) -> bool:
+    """Return whether a table has the feature that columns of timestamp_ntz need."""
+    return _LOCAL_TIMES in (table.protocol().writer_features or ())
 
 
 def allow_nulls(uri: str, table: DeltaTable, schema: Schema) -> bool:
@@ -88,8 +102,8 @@ def _metadata(table: DeltaTable, schema: Schema) -> dict[str, Any]:
 def _check_features(uri: str, table: DeltaTable) -> None:
     """Raise SnapshotError for a table with features that commits would have to mind, and that are unknown here."""
     if unknown := set(table.protocol().writer_features or ()) - _KNOWN:
-        raise SnapshotError("the table uses a feature that is not supported with change data, nor where a column is no "
-                            f"longer NOT NULL: {min(unknown)}", file=uri,
+        raise SnapshotError("the table uses a feature that is not supported with change data, nor where the key's "
+                            f"columns or NOT NULL change: {min(unknown)}", file=uri,
                             hint=f"drop the feature, or the property {FEED}")
 
 

@@ -17,13 +17,13 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Field, Schema, TableFeatures, Transaction
+from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from applier.errors import AnotherRun, SnapshotError, UsageError
 from applier.io.resolver import join
-from applier.jobs.publish.delta.log import FEED, allow_nulls, announce_feed, commit_changes
+from applier.jobs.publish.delta.log import FEED, allow_nulls, announce, announces_local_times, commit_changes
 from applier.jobs.publish.delta.statistics import columns_in, exact_columns, property_of
 from applier.jobs.publish.delta.storage import Storage
 from applier.schema.definition import TableDefinition, table_schema
@@ -188,21 +188,19 @@ def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, s
                                           commit_properties=_properties(0, lineage, about))
             return
         table = wanted.known.table
-        if wanted.has_feed and not wanted.known.has_feed:
-            if not announce_feed(join(storage.root, wanted.folder), table):
+        properties = {FEED: "true"} if wanted.has_feed and not wanted.known.has_feed else {}
+        if wanted.skipped_by is not None and wanted.skipped_by != wanted.known.skipped_by:
+            properties |= property_of(wanted.skipped_by)
+        local_times = has_local_times(wanted.schema) and not announces_local_times(table)
+        if properties or local_times:
+            if not announce(join(storage.root, wanted.folder), table, properties, local_times=local_times):
                 raise CommitFailedError(_TAKEN)
             table = DeltaTable(location, storage_options=options)
-        if wanted.skipped_by is not None and wanted.skipped_by != wanted.known.skipped_by:
-            table.alter.set_table_properties(property_of(wanted.skipped_by), raise_if_not_exists=False,
-                                             commit_properties=CommitProperties(max_commit_retries=0))
-            table = DeltaTable(location, storage_options=options)
-        if has_local_times(wanted.schema) and not has_local_times(wanted.known.schema):
-            table = _with_local_times(table, location, options)
         if not wanted.replaces and not same_nulls(wanted.schema, wanted.known.schema):
             if not allow_nulls(join(storage.root, wanted.folder), table, wanted.schema):
                 raise CommitFailedError(_TAKEN)
             table = DeltaTable(location, storage_options=options)
-        properties = _properties(table.version() + 1, lineage, about)
+        said = _properties(table.version() + 1, lineage, about)
         if wanted.changes is not None:
             removed_sizes = {name: wanted.known.files[name] for name in wanted.removed}
             if not commit_changes(join(storage.root, wanted.folder), table, wanted.added, removed_sizes,
@@ -210,24 +208,16 @@ def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, s
                 raise CommitFailedError(_TAKEN)
         elif wanted.replaces:
             table.create_write_transaction(list(wanted.added), mode="overwrite", schema=wanted.schema,
-                                           commit_properties=properties)
+                                           commit_properties=said)
         else:
             now = int(time.time() * 1000)
             removed = [RemoveAction(name, True, now, wanted.known.files[name], {}) for name in wanted.removed]
             table.create_write_transaction([*removed, *wanted.added], mode="append", schema=wanted.schema,
-                                           commit_properties=properties)
+                                           commit_properties=said)
     except CommitFailedError as error:
         raise AnotherRun("somebody else writes to this table", file=location, hint="publish again") from error
     except DeltaError as error:
         raise SnapshotError(f"the table cannot be written: {_first_line(error)}", file=location) from error
-
-
-def _with_local_times(table: DeltaTable, location: str, options: dict[str, str]) -> DeltaTable:
-    """The table, with the feature that columns of timestamp_ntz take: by a commit of its own, without data."""
-    if "timestampNtz" in (table.protocol().writer_features or ()):
-        return table
-    table.alter.add_feature(TableFeatures.TimestampWithoutTimezone, allow_protocol_versions_increase=True)
-    return DeltaTable(location, storage_options=options)
 
 
 def _application(lineage: str) -> str:

@@ -97,14 +97,6 @@ def change_files(transaction: Transaction, now: TableFiles, added: Iterable[Data
             change.append_data_file(file)
 
 
-def has_unreadable_manifests(transaction: Transaction, io: FileIO) -> bool:
-    """Return whether the newest snapshot of the table of a transaction has manifests in partitions of a column that the
-    table no longer has: even one that only removes files keeps DuckDB from reading the table."""
-    newest = transaction.table_metadata.current_snapshot()
-    readable = _readable_specs(transaction.table_metadata)
-    return newest is not None and any(one.partition_spec_id not in readable for one in newest.manifests(io))
-
-
 def _readable_specs(metadata: TableMetadata) -> list[int]:
     """Return the numbers of the specs whose columns a table has."""
     columns = {field.field_id for field in metadata.schema().fields}

@@ -33,12 +33,7 @@ from applier.jobs.publish.iceberg.catalog import evolve, new_table, partition_sp
 from applier.jobs.publish.iceberg.commits import COMPLETE, AtOnce, Change, commit
 from applier.jobs.publish.iceberg.data_files import data_files, location_of
 from applier.jobs.publish.iceberg.expiring import Forgotten, forget
-from applier.jobs.publish.iceberg.file_changes import (
-    TableFiles,
-    change_files,
-    give_tag,
-    has_unreadable_manifests,
-)
+from applier.jobs.publish.iceberg.file_changes import TableFiles, change_files, give_tag
 from applier.jobs.publish.iceberg.position_deletes import delete_files, kept, stem_of
 from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import LINEAGE, POSITION, TABLES, about
@@ -204,7 +199,7 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
     added = data_files(snapshot.root, files.rows, schema, transaction.table_metadata.spec(), entry.partition)
     paths = {stem_of(file.file_path): file.file_path for file in (*files.kept, *added)}
     added += delete_files(transaction, snapshot.root, files.positions, paths)
-    if before is None or files.differ or (columns_changed and has_unreadable_manifests(transaction, before.io)):
+    if before is None or files.differ or columns_changed:  # a snapshot has the columns of its commit
         change_files(transaction, has, added, files.removed, said)
     give_tag(transaction, besides.tag)
     return _Planned(Change(before, name, transaction, forgotten.files), PublishedTable(

@@ -195,6 +195,38 @@ def test_features_of_others(tmp_path, log, publish):
     assert rows(tmp_path, "t") == ["(1, 'a')", "(2, 'b')"]
 
 
+@pytest.mark.parametrize("options", [{}, ALL])
+def test_a_table_has_the_features_that_it_needs(tmp_path, log, publish, options):
+    """Also where a column is the first to need one, and where the key becomes another one."""
+    publish(**options)
+    wanted = ["changeDataFeed", "timestampNtz"] if options else ["timestampNtz"]
+    for step in ("ADD COLUMN at DATETIME", "DROP PRIMARY KEY, ADD PRIMARY KEY (id, v)"):
+        log.query(f"ALTER TABLE t {step}", "d")
+        with log.transaction():
+            log.insert("d.t", {"id": [len(step)], "v": ["c"], "at": [None]})
+        publish()
+        protocol = DeltaTable(readers.place(tmp_path / "delta", "d", "t")).protocol()
+        assert (protocol.reader_features, sorted(protocol.writer_features)) == (["timestampNtz"], wanted), step
+    with log.transaction():
+        log.delete("d.t", {"id": [1], "v": ["a"], "at": [None]})
+    publish()
+    place = readers.place(tmp_path / "delta", "d", "t")
+    assert rows(tmp_path, "t") == ["(2, 'b', None)", "(22, 'c', None)", "(41, 'c', None)"]
+    if options:
+        assert feed(tmp_path, "t", readers.version(place)) == ["delete (1, 'a', None)"]
+
+
+def test_a_feature_that_deltalake_adds_when_it_sets_a_property(tmp_path, log, publish):
+    log.query("ALTER TABLE t ADD COLUMN at DATETIME", "d")
+    publish(**ALL)
+    place = readers.place(tmp_path / "delta", "d", "t")
+    DeltaTable(place).alter.set_table_properties({"delta.logRetentionDuration": "interval 60 days"})
+    with log.transaction():
+        log.delete("d.t", {"id": [1], "v": ["a"], "at": [None]})
+    publish()
+    assert rows(tmp_path, "t") == ["(2, 'b', None)"]
+
+
 def test_a_table_in_which_nothing_changed_when_it_was_asked_for(tmp_path, log, publish):
     """Publications after that do not ask again."""
     publish()

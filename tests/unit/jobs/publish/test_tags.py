@@ -104,6 +104,16 @@ def test_tags(tmp_path, publish, table, catalog):
     assert not applier.fsck(tmp_path / "lake").damaged
 
 
+def test_a_tag_and_a_snapshot_have_the_columns_of_their_position(publish, table, log):
+    """Also where no file changes, as in an empty table."""
+    publish(1, tag="before")
+    log.query("ALTER TABLE u ADD COLUMN v VARCHAR(9) FIRST", "d")
+    publish(2, tag="after")
+    found = table("u")
+    assert [found.scan(snapshot_id=found.snapshot_by_name(tag).snapshot_id).to_arrow().column_names
+            for tag in ("before", "after")] == [["id"], ["v", "id"]]
+
+
 @pytest.mark.parametrize("catalog", ["sql"], indirect=True)
 def test_what_is_no_tag_and_no_time(tmp_path, publish, table, catalog, capsys, monkeypatch):
     publish(1, 11)
