@@ -118,9 +118,9 @@ class RowAccess:
 
     @cached_property
     def _made_of(self) -> set[int]:
-        """The numbers of the source columns of generated columns in unique keys."""
+        """The numbers of the source columns of the generated columns that are completed."""
         found: set[int] = set()
-        more = set(self.generated)
+        more = set(self.completed)
         while more:
             column = self.definition.columns[more.pop()]
             made_of = set(source_numbers(column, self.definition)) - found if column.generated else set()
@@ -138,8 +138,17 @@ class RowAccess:
         return {column: ", ".join(names) for column, names in found.items()}
 
     @cached_property
+    def completed(self) -> dict[int, str | None]:
+        """The generated columns that are computed if an image omits them, by number, with the unique keys' names. A
+        MariaDB 11.8 server leaves STORED columns out of updates, but not while an online ALTER runs: by content, rows
+        are then searched by what the updates made of these columns."""
+        searched = {column: None for column in self.stored if self.by_content and
+                    self.definition.flavour == "mariadb" and self.definition.columns[column].generated}
+        return searched | self.generated
+
+    @cached_property
     def kept_for_generated(self) -> tuple[int, ...]:
-        """The numbers of the source columns of generated columns in unique keys, as far as rows have them."""
+        """The numbers of the source columns of completed generated columns, as far as rows have them."""
         return tuple(sorted(self._made_of & set(self.stored)))
 
     def searches(self, batch: DecodedChanges, logged: int) -> tuple[np.ndarray, list[Search]]:

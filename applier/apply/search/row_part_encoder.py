@@ -65,7 +65,9 @@ class RowPartEncoder(RowAccess):
         made: dict[int, Completed] = {}
         after = AfterImages(self.definition, self._defaults, inserted, computes_omitted, takes_generated, seconds,
                             finished)
-        for column, keys in self.generated.items() if rows else ():
+        for column, keys in self.completed.items() if rows else ():
+            if keys is None and column not in finished:
+                continue  # no before-image has it, either
             try:
                 made[column] = after.completed(column, located)
             except SchemaError as error:
@@ -181,7 +183,7 @@ class AwaitedImages:
         try:
             values = self._after.of_found_rows(column, images, rows)
         except SchemaError as error:
-            raise error.at(key=self._parts.generated[column]) from None
+            raise error.at(key=self._parts.completed[column]) from None
         chosen, order = np.zeros(len(made.left), np.bool_), np.argsort(images)
         chosen[images] = True
         return Completed(replaced(made.values, chosen, values.take(pa.array(order))),

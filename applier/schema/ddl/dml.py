@@ -14,6 +14,10 @@ def parse_dml(cursor: Cursor, sql: str) -> Dml:
     statement = render(cursor.tokens[cursor.index:-1])
     kind = cursor.next().keyword
     try:
+        if kind == "DELETE" and cursor.accept("FROM"):
+            emptied = cursor.table_name()
+            if cursor.at_end:
+                return Dml(kind, (emptied,), sql, empties=True)
         tables = _target(cursor, kind, statement)
     except SchemaError:
         tables = None

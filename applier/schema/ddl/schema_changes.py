@@ -128,11 +128,13 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class Dml:
-    """A statement that changes rows, as text. `tables` is None if the tables are unknown."""
+    """A statement that changes rows, as text. `tables` is None if the tables are unknown. `empties`: it deletes all
+    rows of its only table."""
 
     kind: str
     tables: tuple[TableName, ...] | None
     sql: str
+    empties: bool = False
 
 
 SchemaChange = (CreateDatabase | AlterDatabase | DropDatabase | CreateTable | CreateTableLike | AlterTable

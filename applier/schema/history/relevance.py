@@ -56,6 +56,8 @@ class Relevance:
             return self._unneeded(statement, flavour)
         if len(changes) != 1 or not isinstance(dml := changes[0], Dml):
             return Relevant()
+        if dml.empties:
+            return Relevant()  # it depends on the table's engine
         concerned = first_wanted(dml.tables, self.wanted)
         if concerned is None and first_wanted(dml.tables and tuple(map(folded_table, dml.tables)), self.wanted):
             return Relevant()  # it depends on the server's lower_case_table_names

@@ -84,3 +84,24 @@ def test_what_was_not_skipped_is_not_told(tmp_path):
     case = Case("statement-only-ddl")
     result = replayed(case, tmp_path / "out", on_statement="skip")
     assert result.skipped_statements == {} and result.notes == ()
+
+
+@pytest.mark.parametrize("on_statement", ["error", "skip"])
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+def test_a_table_in_memory_is_emptied_after_a_restart(route, on_statement, tmp_path):
+    """MariaDB 10.5 and MySQL 5.7 log that as a statement, whatever binlog_format is."""
+    case = Case("mariadb105-memory-emptied")
+    result = replayed(case, tmp_path / "out", route=route, on_statement=on_statement)
+    assert differences(tmp_path / "out", case.expected()) == []
+    assert result.skipped_statements == {}
+
+
+@pytest.mark.parametrize("sql", ["DELETE FROM d.kept", "DELETE FROM d.a WHERE id = 2", "DELETE FROM d.a LIMIT 1"])
+def test_other_deletes_stop_a_replay(sql, tmp_path):
+    """A table that can have foreign keys or triggers may lose other rows, too."""
+    with new_log(tmp_path) as log:
+        for made in ("CREATE DATABASE d", "CREATE TABLE d.a (id INT) ENGINE=MEMORY", "CREATE TABLE d.kept (id INT)"):
+            log.query(made, "d")
+        log.query(sql, "d")
+    with pytest.raises(UnsupportedStatement, match="a statement changes rows"):
+        replay_with(ThisProcess(1), ReplayOptions((log.path,), str(tmp_path / "out")))

@@ -1,0 +1,14 @@
+CREATE DATABASE d;
+CREATE TABLE d.a (id INT PRIMARY KEY, v VARCHAR(9)) ENGINE = MEMORY;
+CREATE TABLE d.b (n INT AUTO_INCREMENT, KEY (n)) ENGINE = HEAP;
+CREATE TABLE d.kept (id INT PRIMARY KEY, v VARCHAR(9));
+INSERT INTO d.a VALUES (1, 'x'), (2, 'y');
+INSERT INTO d.b VALUES (), ();
+INSERT INTO d.kept VALUES (1, 'x');
+-- a restart
+INSERT INTO d.a VALUES (2, 'z');
+INSERT INTO d.b VALUES ();
+UPDATE d.kept SET v = 'y';
+-- a restart
+SELECT * FROM d.b;
+INSERT INTO d.a VALUES (3, 'z');

@@ -1,0 +1,36 @@
+CREATE DATABASE d;
+USE d;
+CREATE TABLE plain (id INT, n INT, g INT AS (n + 1) STORED, h INT AS (g * 2) STORED);
+CREATE TABLE keyed (id INT, n INT, g INT AS (n + 1) STORED, v INT AS (g * 2) VIRTUAL, KEY (id));
+INSERT INTO plain (id, n) VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, NULL);
+SET sql_log_bin = 0;
+INSERT INTO plain (id, n) SELECT 9, 9 FROM seq_1_to_200000;
+SET sql_log_bin = 1;
+UPDATE plain SET n = n + 1 WHERE id < 4;
+INSERT INTO keyed (id, n) VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, NULL);
+SET sql_log_bin = 0;
+INSERT INTO keyed (id, n) SELECT 9, 9 FROM seq_1_to_200000;
+SET sql_log_bin = 1;
+UPDATE keyed SET n = n + 1 WHERE id < 4;
+-- ALTER TABLE plain ADD x INT DEFAULT 5, ALGORITHM=COPY, LOCK=NONE runs beside the following four:
+UPDATE plain SET n = n + 1 WHERE id = 1;
+UPDATE plain SET n = n + 1 WHERE id IN (1, 2);
+DELETE FROM plain WHERE id = 3;
+REPLACE INTO plain (id, n) VALUES (6, 6);
+SET sql_log_bin = 0;
+DELETE FROM plain WHERE id = 9;
+SET sql_log_bin = 1;
+UPDATE plain SET n = n + 1 WHERE id < 9;
+UPDATE plain SET n = 7 WHERE n > 6;
+DELETE FROM plain WHERE n = 3;
+-- ALTER TABLE keyed MODIFY n BIGINT, ALGORITHM=COPY, LOCK=NONE runs beside the following four:
+UPDATE keyed SET n = n + 1 WHERE id = 1;
+UPDATE keyed SET n = n + 1 WHERE id IN (1, 2);
+DELETE FROM keyed WHERE id = 3;
+REPLACE INTO keyed (id, n) VALUES (6, 6);
+SET sql_log_bin = 0;
+DELETE FROM keyed WHERE id = 9;
+SET sql_log_bin = 1;
+UPDATE keyed SET n = n + 1 WHERE id < 9;
+UPDATE keyed SET n = 7 WHERE n > 6;
+DELETE FROM keyed WHERE n = 3;
