@@ -96,7 +96,7 @@ def parse_statement(
                                check_constraint_checks)
     if default_database is not None:
         context = replace(context, default_database=context.database_named(default_database))
-    tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets)
+    tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets, flavour)
     cursor = Cursor(tokens, context, database_tokens)
     if cursor.at_end:
         return []

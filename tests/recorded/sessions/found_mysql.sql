@@ -320,6 +320,18 @@ CREATE TABLE r5 (id INT PRIMARY KEY, d VARCHAR(4) CHARACTER SET latin1, g VARCHA
 INSERT INTO r5 (id,d) VALUES (1,'abc'),(2,'a')
 ALTER TABLE r5 MODIFY d VARCHAR(4) CHARACTER SET latin1 COLLATE latin1_bin
 
+-- odbc-literals-as-text
+SET sql_mode=''
+SET character_set_client = sjis
+CREATE TABLE o1 (id INT PRIMARY KEY, v INT)
+INSERT INTO o1 VALUES (1, 44)
+ALTER TABLE o1 ADD i VARCHAR(40) AS (CONCAT({d '2001-02-03'} + INTERVAL v DAY)) STORED
+ALTER TABLE o1 ADD g BIGINT AS ({d '2001-02-03'} + INTERVAL v DAY) STORED, ADD h TIME AS (TIMEDIFF({t '10:00:00'}, '01:00:00')) STORED
+SET character_set_client = binary, character_set_connection = utf8mb4
+ALTER TABLE o1 ADD j BIGINT AS ({d '2001-02-03'} + INTERVAL v DAY) STORED
+SET character_set_connection = ucs2
+ALTER TABLE o1 ADD k VARCHAR(40) AS ({t '01:02:03'}) STORED
+
 -- choices-of-times-by-their-text
 SET sql_mode=''
 CREATE TABLE o2 (id INT PRIMARY KEY, d DATE, t TIME(1), dt DATETIME(2))
@@ -328,3 +340,17 @@ ALTER TABLE o2 ADD c1 TIME(1) AS (NULLIF({d '2023-03-26'}, '2024-02-29')) STORED
 CREATE TABLE o3 (id INT PRIMARY KEY, t TIME(1))
 INSERT INTO o3 VALUES (1, '01:02:03.4')
 ALTER TABLE o3 ADD c10 BIGINT AS (GREATEST(t, t)) STORED, ADD c11 BIGINT AS (GREATEST(TIME'01:02:03', TIME'01:02:05')) STORED, ADD c12 YEAR AS (IF(1, TIME'01:02:03', NULL)) STORED
+
+-- literals-in-a-row-in-wide-sets
+SET sql_mode=''
+SET character_set_connection = ucs2
+CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(40) DEFAULT 'a' 'b', b VARCHAR(40) DEFAULT ('a' 'é' 'c'), v VARBINARY(40) AS ('a' 'b') STORED, w VARCHAR(40) AS (CONCAT('日' 'b', id)) STORED, n VARBINARY(40) AS (N'a' 'é') STORED, l VARBINARY(40) AS (_latin1'a' 'é') STORED) CHARACTER SET utf8mb4
+INSERT INTO t (id) VALUES (1)
+ALTER TABLE t ADD c VARCHAR(40) DEFAULT ('a' '日'), ADD d VARBINARY(40) AS (CONCAT('é' 'b' '')) STORED, ADD e VARCHAR(40) AS (CONCAT('' 'ÿ')) STORED, ADD f INT AS (LENGTH('a' '日b')) STORED, ADD g VARBINARY(40) AS (_utf8mb4'é' 'b') STORED, ADD h VARCHAR(40) DEFAULT 'ab' 'é'
+SET character_set_connection = utf32
+ALTER TABLE t ADD i VARCHAR(40) DEFAULT ('a' 'é'), ADD j VARBINARY(40) AS ('a' 'b') STORED, ADD k INT AS ('1' '2' + 0) STORED
+SET character_set_connection = utf16le
+ALTER TABLE t ADD o VARCHAR(40) AS ('a' 'é' 'b') STORED, ADD p VARBINARY(40) AS ('é' 'b') STORED
+SET NAMES latin1
+SET character_set_connection = utf16
+ALTER TABLE t ADD q VARCHAR(40) AS ('a' 'b' 'c') STORED, ADD r VARBINARY(40) AS (_ucs2 X'0061') STORED
