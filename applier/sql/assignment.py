@@ -40,6 +40,8 @@ from applier.sql.values import BYTES, DOUBLE, TEXT, Value, as_bytes, as_number, 
 
 _OF_NUMBERS = {*NUMBERS, *MEMBERS, "year"}
 """Types to which a number is converted by its value, however many of its digits are shown."""
+_OF_OTHER_PARTS = [{"time", base} for base in sorted(DATES)]
+"""A TIME and a type of dates, which hold other parts of a text."""
 
 
 def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool = False) -> pa.Array:
@@ -70,6 +72,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if value.shown is not None and wanted.base not in MEMBERS and (wanted.charset or wanted.base in BINARY):
         shown = pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
         value = Value(shown, TEXT, value.constant)
+    if value.is_choice and value.type.base in TEMPORAL and session.flavour == "mysql" and (
+            wanted.base in NUMBERS | {"year"} or {value.type.base, wanted.base} in _OF_OTHER_PARTS):
+        value = Value(as_text(value, session), TEXT, value.constant)  # MariaDB converts it by its value
     as_digits = value.shows or wanted.base in _OF_NUMBERS or (wanted.base in TEMPORAL and value.type.base in TEMPORAL)
     if value.constant and _is_literal(value) and as_digits and not local and not counts:
         try:
@@ -88,8 +93,6 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
             if strict:
                 raise NotComputable(str(error)) from None
-    if value.is_choice and value.type.base in TEMPORAL and session.flavour == "mysql" and wanted.base in NUMBERS:
-        value = Value(as_text(value, session), TEXT, value.constant)  # MariaDB converts it by its text
     if value.digits is not False and wanted.base in NUMBERS | {"year"}:
         value = numbers(as_number(value, session), constant=value.constant)
     if wanted.base == "bit" and value.type.base in TEMPORAL and not value.is_column:

@@ -20,6 +20,7 @@ from applier.mysql.character_sets.client_charsets import (
     CodedText,
     as_national,
     decoded,
+    encoded,
     introduced_charset,
 )
 from applier.mysql.versions import is_since
@@ -31,6 +32,8 @@ _BEYOND = re.compile("[\U00010000-\U0010ffff]")
 _OF_BYTES = NOT_ASCII | {"binary"}
 _BEFORE_OTHERS = frozenset({"DATE", "TIME", "TIMESTAMP", "COLLATE", "SET", "USING"})
 """Words before a literal that takes no introducer."""
+_ODBC = ("D", "T", "TS")
+_WIDE = NOT_ASCII - {"swe7"}
 
 
 def keeps_wide(flavour: str, server_version: str) -> bool:
@@ -39,10 +42,13 @@ def keeps_wide(flavour: str, server_version: str) -> bool:
     return flavour == "mysql" or not server_version or is_since(server_version, (10, 6))
 
 
-def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets, *, keeps_wide: bool = True) -> list[Token]:
+def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets, flavour: str, *,
+               keeps_wide: bool = True) -> list[Token]:
     """A statement's tokens, with the bytes of a string literal instead of its text where it has an introducer and is
     not ASCII. N'…' is in the national character set, a form of UTF-8."""
     made: list[Token] = []
+    if flavour == "mysql" and charsets.connection in _WIDE:
+        tokens = _with_rows_of_bytes(tokens, sql, charsets)
     for token in _literals(tokens):
         before = made[-1] if made else None
         if token.kind == "string":
@@ -54,6 +60,35 @@ def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets, *, keeps
             if charset is not None and token.text and (not token.text.isascii() or charset in _OF_BYTES):
                 token = _of_bytes(charsets.raw(token.text), charset, token)
         made.append(token)
+    return made
+
+
+def _with_rows_of_bytes(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[Token]:
+    """The tokens, with string literals in a row as bytes. In a wide character_set_connection, MySQL takes each byte
+    of the second literal, and of those that follow, for a character of latin1, unless the first one has an introducer
+    of another kind: then their bytes follow its own."""
+    made: list[Token] = []
+    charset: str | None = None
+    for token in tokens:
+        if token.kind != "string" or not made or made[-1].kind not in ("string", "bytes") or (
+                made[-1].kind == "bytes" and charset is None):
+            charset = None
+        elif charset is None:
+            first = made.pop()
+            charset = _introduced_by(made[-1] if made else None)
+            data = charsets.raw(first.text)
+            if charset is None:
+                charset = _NATIONAL if _is_national(first, made[-1] if made else None, sql) else charsets.connection
+                data = encoded(decoded(data, charsets.client), charset)
+                made.append(Token("word", f"_{charset}", first.start - 1, first.start))
+            made.append(Token("bytes", data.hex(), first.start, first.end))
+        if charset is None:
+            made.append(token)
+            continue
+        data = encoded(decoded(charsets.raw(token.text), charsets.client), charsets.connection)
+        if charset in _WIDE:
+            data = encoded(decoded(data, "latin1"), charset)
+        made[-1] = Token("bytes", made[-1].text + data.hex(), made[-1].start, token.end)
     return made
 
 
@@ -82,18 +117,31 @@ def as_written(tokens: list[Token], charsets: ClientCharsets, *, names_utf8: boo
 def _takes_none(before: list[Token]) -> bool:
     """True behind words before a literal that takes no introducer: those above, and ODBC's {d, {t and {ts."""
     word = before[-1].keyword if before else None
-    return word in _BEFORE_OTHERS or (word in ("D", "T", "TS") and len(before) > 1 and before[-2].text == "{")
+    return word in _BEFORE_OTHERS or (word in _ODBC and len(before) > 1 and before[-2].text == "{")
+
+
+def with_odbc_text(tokens: list[Token], charsets: ClientCharsets, flavour: str) -> list[Token]:
+    """An expression's tokens, with text instead of ODBC's {d '…'}, {t '…'} and {ts '…'} where a server takes it for
+    that: MariaDB from a client of bytes, MySQL from one of sjis, and of bytes into a wide character set."""
+    is_text = charsets.client == "binary" and (flavour == "mariadb" or charsets.connection in _WIDE)
+    if not is_text and (flavour, charsets.client) != ("mysql", "sjis"):
+        return tokens
+    made: list[Token] = []
+    for token in _literals(tokens):
+        opening, word, literal = made[-3:] if len(made) > 2 else [token] * 3
+        if (opening.text, token.text) == ("{", "}") and literal.kind == "string" and word.keyword in _ODBC:
+            made[-3:] = [literal]
+        else:
+            made.append(token)
+    return made
 
 
 def as_kept(tokens: list[Token], charsets: ClientCharsets, *, keeps_wide: bool = True) -> list[Token]:
-    """An expression's tokens as MariaDB reads them again: literals in the table's character set; from a client of
-    bytes, ODBC's {d '…'} is text. Without `keeps_wide`, characters of four bytes are question marks; with it, they are
-    only where the connection's character set has none."""
+    """An expression's tokens as MariaDB reads them again: literals in the table's character set. Without
+    `keeps_wide`, characters of four bytes are question marks; with it, they are only where the connection's character
+    set has none."""
     made: list[Token] = []
     for token in _literals(_with_charsets_of_casts(tokens, charsets)):
-        if charsets.client == "binary" and _ends_odbc_literal([*made[-3:], token]):
-            made[-3:] = made[-1:]
-            continue
         charset = _introduced_by(made[-1] if made else None)
         if charset is not None and made[-1].end - made[-1].start == len("N"):
             data = bytes.fromhex(token.text) if token.kind == "bytes" else token.text.encode()
@@ -113,11 +161,6 @@ def as_kept(tokens: list[Token], charsets: ClientCharsets, *, keeps_wide: bool =
             token = token._replace(text=text)
         made.append(token)
     return made
-
-
-def _ends_odbc_literal(tokens: list[Token]) -> bool:
-    opening, word, literal, closing = tokens if len(tokens) == 4 else [Token("end", "", 0, 0)] * 4
-    return (opening.text, closing.text) == ("{", "}") and literal.kind == "string" and word.keyword in ("D", "T", "TS")
 
 
 def _with_charsets_of_casts(tokens: list[Token], charsets: ClientCharsets) -> Iterator[Token]:

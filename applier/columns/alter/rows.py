@@ -88,6 +88,8 @@ class RowConverter:
                 if column.generated is None and self._differs(rows, made[column.name], source):
                     changed.add(folded(column.name))
         anew: dict[str, Column] = {}
+        if changed and self._conversion.new.flavour == "mysql" and is_in_place(self._conversion):
+            changed.clear()  # so that what is made of them stays
         for column, _ in self._stored:
             if column.generated and (column.name in computed or sources(column, self._conversion.new) & changed
                                      or (changed and self._has_other_literals(column))):
@@ -189,7 +191,7 @@ class RowConverter:
             elif old.type.base == column.type.base and old.type.members and old.type.charset != column.type.charset:
                 made = members.copied(values.combine_chunks(), old.type, column.type, self._conversion.session)
             elif old.type != column.type and not self._keeps_bytes(old.type, column.type):
-                made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old))
+                made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old, column))
             elif zero_dates.has_any(values):
                 made = self._dates(values.combine_chunks(), column)
         except NotComputable as error:
@@ -214,10 +216,12 @@ class RowConverter:
         """True if an ENUM's or a SET's members keep their numbers, and labels may not be what they were."""
         return old.members != new.members and old.base == new.base and is_in_place(self._conversion)
 
-    def _copying(self, old: Column) -> Session:
+    def _copying(self, old: Column, new: Column) -> Session:
         """The session in which a column's values are converted: for MariaDB ALLOW_INVALID_DATES applies only to dates
-        and to numbers that are not exact."""
+        and to numbers that are not exact. A CHAR that becomes BINARY in place keeps InnoDB's spaces."""
         session = self._conversion.session
+        if (old.type.base, new.type.base) == ("char", "binary") and is_in_place(self._conversion):
+            return replace(session, sql_mode=f"{session.sql_mode},PAD_CHAR_TO_FULL_LENGTH")
         if session.flavour == "mysql" or old.type.base in _ALLOWED_AS_DATES:
             return session
         return replace(session, sql_mode=session.sql_mode.replace("ALLOW_INVALID_DATES", ""))

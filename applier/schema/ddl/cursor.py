@@ -13,7 +13,7 @@ from applier.mysql.character_sets.labels import read_by_mariadb
 from applier.mysql.names import folded
 from applier.mysql.values.time_zones import shifted, zone_of
 from applier.mysql.values.zone_times import utc_of
-from applier.sql.literal_charsets import as_kept, as_written
+from applier.sql.literal_charsets import as_kept, as_written, with_odbc_text
 from applier.sql.sql_modes import in_default_mode, with_nulls
 from applier.sql.tokens import Token, render
 
@@ -243,17 +243,19 @@ class Cursor:
     def sql_of(self, tokens: list[Token]) -> str:
         """Return an expression's tokens as SQL that means the same in the default sql_mode, from a client of UTF-8: as
         the server keeps it for rows to come."""
-        mode, charsets = self.context.sql_mode, self.context.charsets
-        tokens = with_nulls(tokens, mode)
+        tokens, charsets = self._read(tokens), self.context.charsets
         kept = as_kept(tokens, charsets, keeps_wide=self.context.keeps_wide) if self.context.flavour == "mariadb" else \
             as_written(tokens, charsets)
-        return in_default_mode(render(kept), mode)
+        return in_default_mode(render(kept), self.context.sql_mode)
 
     def constant_of(self, tokens: list[Token]) -> str:
         """Like `sql_of`, for an expression that the server computes once, in the statement's session."""
-        mode = self.context.sql_mode
-        written = as_written(with_nulls(tokens, mode), self.context.charsets, names_utf8=True)
-        return in_default_mode(render(written), mode)
+        written = as_written(self._read(tokens), self.context.charsets, names_utf8=True)
+        return in_default_mode(render(written), self.context.sql_mode)
+
+    def _read(self, tokens: list[Token]) -> list[Token]:
+        """Return an expression's tokens as the server's parser takes them in the session."""
+        return with_odbc_text(with_nulls(tokens, self.context.sql_mode), self.context.charsets, self.context.flavour)
 
     def rest(self) -> str:
         """Return the rest as SQL; skips it."""

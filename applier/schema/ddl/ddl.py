@@ -97,7 +97,8 @@ def parse_statement(
                                check_constraint_checks)
     if default_database is not None:
         context = replace(context, default_database=context.database_named(default_database))
-    tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets, keeps_wide=keeps_wide)
+    tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets, flavour,
+                        keeps_wide=keeps_wide)
     cursor = Cursor(tokens, context, database_tokens)
     if cursor.at_end:
         return []

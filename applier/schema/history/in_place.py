@@ -10,7 +10,7 @@ import re
 import pyarrow as pa
 
 from applier.errors import NotComputable
-from applier.mysql.types import INTEGERS, MEMBERS, ColumnType, arrow_type
+from applier.mysql.types import INTEGERS, MEMBERS, TEXT, ColumnType, arrow_type
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.schema.checks import is_json, json_check
 from applier.schema.ddl.type_grammar import recoded_labels
@@ -30,6 +30,9 @@ _REBUILDS_INNODB = re.compile(r"\b(FORCE|ENGINE|CONVERT|ROW_FORMAT|KEY_BLOCK_SIZ
 _SHORT = 255
 _SHORTEST = 127
 """Bytes of the longest VARCHAR with a one-byte length, and of the longest value with one in any VARCHAR of InnoDB."""
+_WITH_FOUR_BYTES = ("utf8mb3", "utf8mb4")
+_BINARY_FORMS = {"char": "binary", "varchar": "varbinary", **{
+    f"{size}text": f"{size}blob" for size in ("tiny", "", "medium", "long")}}
 
 
 def is_in_place(conversion: RowConversion) -> bool:
@@ -212,6 +215,8 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
     if new.base == "timestamp" and before.nullable and not after.nullable and not (
             in_mysql and "STRICT" in conversion.sql_mode):
         return False
+    if in_mysql and old.base in TEXT:
+        return _keeps_text(before, after, conversion)
     if old.base != new.base:
         return False
     if old.base in INTEGERS:
@@ -221,9 +226,25 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
     if old.base in MEMBERS:
         return _keeps_labels(old, new, conversion.new.flavour) and member_bytes(old) == member_bytes(new)
     if old.base in ("varchar", "varbinary"):
-        charsets = old.charset == new.charset or (old.charset, new.charset) == ("utf8mb3", "utf8mb4")
+        charsets = old.charset == new.charset or (old.charset, new.charset) == _WITH_FOUR_BYTES
         longer = _needs_more_bytes(old, new, conversion.new.flavour)
         return charsets and (new.length or 0) >= (old.length or 0) and not longer
     return (old.length, old.precision, old.scale, old.fsp, old.charset, old.unsigned) == (
         new.length, new.precision, new.scale, new.fsp, new.charset, new.unsigned)
 
+
+def _keeps_text(before: Column, after: Column, conversion: RowConversion) -> bool:
+    """True if text has the same bytes in MySQL: in the same character set, in utf8mb4 instead of utf8mb3, or as bytes;
+    a CHAR only if it then has as many characters, or bytes. No key may be over text in another collation."""
+    old, new = before.type, after.type
+    is_binary = _BINARY_FORMS[old.base] == new.base
+    if not is_binary and (old.base != new.base or (
+            old.charset != new.charset and (old.charset, new.charset) != _WITH_FOUR_BYTES)):
+        return False
+    if old.collation != new.collation and any(
+            part.column == after.name for key in conversion.new.keys for part in key.parts):
+        return False
+    if old.base == "varchar":
+        fits = most_bytes(new) >= most_bytes(old) if is_binary else (new.length or 0) >= (old.length or 0)
+        return fits and not _needs_more_bytes(old, new, "mysql")
+    return old.length == new.length and (old.base != "char" or not is_binary or most_bytes(old) == most_bytes(new))

@@ -199,7 +199,6 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     one."""
     if any(value.is_null for value in arguments):
         return Value(pa.nulls(1), NULL, constant=True)
-    has_texts = any(value.is_text for value in arguments)  # then MySQL assigns a date by its text
     arguments = _days_among(arguments, session)
     kinds = {value.type.base for value in arguments}
     if "time" in kinds and len(kinds) > 1 and session.flavour == "mariadb":
@@ -225,7 +224,7 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         first, second, chosen = together([other, made, replace(is_next, values=as_truth(is_next, session))], n)
         made = replace(made, values=pc.if_else(chosen, first, second), constant=made.constant and other.constant)
     made = replace(made, type=type_)
-    return replace(made, is_choice=True) if has_texts and made.type.base in DATES else made
+    return replace(made, is_choice=True) if made.type.base in TEMPORAL else made
 
 
 FUNCTIONS: dict[str, Function] = {
