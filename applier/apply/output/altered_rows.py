@@ -57,7 +57,10 @@ def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arr
 
 def _numbering_on(conversion: RowConversion, rows: pa.Table, arrivals: Arrivals) -> RowConversion:
     """The statement with the number at which an added AUTO_INCREMENT column continues those of another one, which
-    stays, if that is known: it is the table's next one."""
+    stays, if that is known: it is the table's next one. Raises SchemaError if the other one has no numbers any more."""
+    numbered = next((column.name for column in conversion.new.columns if column.auto_increment), None)
+    if numbered is not None and arrivals.keeps_counter and rows.num_rows:
+        raise conversion.refusal(f"column {numbered} continues the numbers of another column")
     if conversion.first_number or not arrivals.counted or not conversion.continues_numbers:
         return conversion
     counting = next(column.name for column in conversion.old.columns if column.auto_increment)

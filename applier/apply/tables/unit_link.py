@@ -19,6 +19,7 @@ from applier.apply.tasks import PlanAgain, Refused
 from applier.columns.alter.scan_order import Arrivals, order_of_copies
 from applier.errors import ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
+from applier.schema.engines import counts_rows
 from applier.schema.table_parts import KeyPart
 
 
@@ -124,7 +125,8 @@ class UnitLink(ABC):
         is_updated = bool(self.by_foreign_keys) or (index is not None and index.updated > 0)
         only_inserted = not is_updated and not (index is not None and index.deleted)
         before = [source._arrivals for source in self.sources if source._arrivals is not None]
-        counted = only_inserted and counts_on(self.spec.origin, before)
+        counted, keeps_counter = only_inserted and counts_on(self.spec.origin, before), \
+            keeps_counter_of_another(self.spec.origin, before)
         is_unchanged, sorted_by = only_inserted and not (index is not None and index.inserted), tuple[KeyPart, ...]()
         if isinstance(self.spec.origin, Altered) and before and is_unchanged:
             sorted_by = order_of_copies(self.spec.origin.conversion, before[0])
@@ -132,7 +134,8 @@ class UnitLink(ABC):
         # an update may put a row behind those of another partition
         in_order = self.spec.in_order and (partitioning is None or not is_updated)
         if self._began_empty:
-            return Arrivals(in_order=in_order, only_inserted=only_inserted, counted=counted)
+            return Arrivals(in_order=in_order, only_inserted=only_inserted, counted=counted,
+                            keeps_counter=keeps_counter)
         match self.spec.origin:
             case FromBase(in_order=kept):
                 in_order = in_order and kept
@@ -141,7 +144,8 @@ class UnitLink(ABC):
                 in_order = in_order and (keeps or were == partitioning)
         return Arrivals(in_order=in_order and all(rows.in_order for rows in before),
                         only_inserted=only_inserted and not isinstance(self.spec.origin, FromBase | Exchanged)
-                        and all(rows.only_inserted for rows in before), counted=counted, sorted_by=sorted_by)
+                        and all(rows.only_inserted for rows in before), counted=counted,
+                        keeps_counter=keeps_counter, sorted_by=sorted_by)
 
     @property
     def is_changed(self) -> bool:
@@ -186,3 +190,15 @@ def counts_on(origin: RowOrigin, before: Sequence[Arrivals]) -> bool:
             return bool(before) and all(rows.counted for rows in before)
         case _:
             return False
+
+
+def keeps_counter_of_another(origin: RowOrigin, before: Sequence[Arrivals]) -> bool:
+    """True if a table without an AUTO_INCREMENT column keeps the counter of one that it had, and that stays."""
+    if not isinstance(origin, Altered):
+        return False
+    old, new = origin.conversion.old, origin.conversion.new
+    if not counts_rows(new) or any(column.auto_increment for column in new.columns):
+        return False
+    if any(column.auto_increment for column in old.columns):
+        return any(was.auto_increment for was, _ in origin.conversion.kept)
+    return any(rows.keeps_counter for rows in before)

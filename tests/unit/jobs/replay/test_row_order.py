@@ -100,6 +100,25 @@ def test_an_engine_that_appends_has_rows_of_former_partitions_in_their_order(tmp
         applier.replay(tmp_path / "binlog.000001", tmp_path / "out", lower_case_table_names=0)
 
 
+@pytest.mark.parametrize(("engine", "numbers"), [("MyISAM", None), ("InnoDB", [1])])
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_a_counter_stays_with_a_table_without_transactions(tmp_path, flavour, engine, numbers):
+    """There the number of a new column is 10, and the log may not have told that (seen on MySQL 9.7 and MariaDB)."""
+    with applier.binlog.Writer(tmp_path / "binlog.000001", flavour=flavour) as log:
+        log.query("CREATE DATABASE d")
+        log.query(f"CREATE TABLE t (id INT PRIMARY KEY, a INT AUTO_INCREMENT UNIQUE) ENGINE={engine}", "d")
+        with log.transaction():
+            log.insert("d.t", {"id": [8], "a": [9]})
+        log.query("ALTER TABLE t MODIFY a INT", "d")
+        log.query("ALTER TABLE t ADD x INT", "d")
+        log.query("ALTER TABLE t ADD n SERIAL", "d")
+    if numbers is None:
+        with pytest.raises(SchemaError, match="column n continues the numbers of another column"):
+            replayed(tmp_path, [])
+    else:
+        assert replayed(tmp_path, []).tables["d.t"].to_arrow().column("n").to_pylist() == numbers
+
+
 def test_a_counter_goes_with_its_column(tmp_path):
     """Both servers continue with 11: AUTO_INCREMENT=100 was forgotten."""
     with applier.binlog.Writer(tmp_path / "binlog.000001") as log:
