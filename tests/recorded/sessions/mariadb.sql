@@ -541,3 +541,9 @@ SET sql_mode=''
 INSERT IGNORE INTO t (id) VALUES (2)
 SET sql_mode='STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE'
 INSERT IGNORE INTO t (id) VALUES (3)
+
+-- long-generated-columns-of-replaced-versioned-rows
+SET sql_mode=''
+CREATE TABLE t (id TEXT, PRIMARY KEY (id(5)), a TEXT AS (REPEAT(id, 2)) STORED, u INT UNIQUE, b BLOB AS (HEX(id)) STORED, c VARCHAR(20) AS (REPEAT(id, 3)) STORED) WITH SYSTEM VERSIONING
+INSERT INTO t (id, u) VALUES (2, 1)
+REPLACE INTO t (id, u) VALUES (8, 1)
