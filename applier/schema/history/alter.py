@@ -269,15 +269,24 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     if partitioning is not None and not any(True for _ in of_kind(actions, PartitionBy)):
         partitioning = with_columns_of_partitions(partitioning, changes.renames)
     said = [option.auto_increment for option in of_kind(actions, SetOptions) if option.auto_increment]
-    kept = definition.first_number if any(column.auto_increment for column in made) else 1
+    numbers = any(column.auto_increment for column in made)
+    kept = definition.first_number if numbers or _keeps_number(definition, engine) else 1
+    begins = numbers and not any(column.auto_increment for column in definition.columns)
+    first = said[-1] if said else kept if begins and _keeps_number(definition, engine) and kept > 1 else 0
     emptied = not holds_rows(definition) or not holds_rows(altered) or any(True for _ in of_kind(actions, EmptyTable))
     return Altered(replace(altered, partitioning=partitioning, versioning=versioning,
                            first_number=said[-1] if said else kept),
-                   tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
+                   tuple(source for _, source in columns), emptied, removed, first,
                    next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults,
                    rewritten_partitions(definition.partitioning, actions),
                    any(action.repairs for action in of_kind(actions, RewritePartitions)),
                    any(change.words.generated == "stored" for change in of_kind(changes.actions, ChangeColumn)))
+
+
+def _keeps_number(definition: TableDefinition, engine: str | None) -> bool:
+    """True if a table keeps its AUTO_INCREMENT while no column has numbers: MariaDB's MyISAM does until TRUNCATE,
+    InnoDB does not (seen on 10.11)."""
+    return definition.flavour == "mariadb" and {str(definition.engine).upper(), str(engine).upper()} == {"MYISAM"}
 
 
 def written_again(definition: TableDefinition, actions: Sequence[AlterAction],
