@@ -40,9 +40,13 @@ _FIRST, _ONE_IN = 1 << 10, 1 << 7
 
 class GeneratedWitness:
     """The witness of a unit's generated columns: those in the log that can be computed from stored columns. `files` is
-    the memory of images, as in UnitMemory. In MariaDB's images, a VIRTUAL column may be computed from a value before
-    IGNORE converted it (seen on 10.11); in MySQL's, from NULL instead of a VIRTUAL column that the image leaves out
-    (seen on 9.7)."""
+    the memory of images, as in UnitMemory.
+
+    Not compared is what servers do not make of an image's own values. In MariaDB's images (seen on 10.11), a VIRTUAL
+    column may be computed from a value before IGNORE converted it, and a STORED TEXT or BLOB of a system-versioned
+    table is that of the row which a REPLACE took away: the server and its replicas keep it. In MySQL's (seen on 9.7), a
+    column may be computed from NULL instead of a VIRTUAL column that the image leaves out.
+    """
 
     def __init__(self, definition: TableDefinition, files: list[MappedFile]) -> None:
         self._definition, self._files = definition, files
@@ -51,6 +55,7 @@ class GeneratedWitness:
                          if (column.generated == "stored" or (column.generated and definition.flavour == "mysql"))
                          and not depends_on_escapes(column.expression or "")
                          and not depends_on_language(column.expression or "")
+                         and not (definition.versioning and column.type.entry.prefix)
                          and is_computable(column, definition)}
         self.differences = Differences(definition, computed=True)
         self.compared = self.agreed = self._seen = 0

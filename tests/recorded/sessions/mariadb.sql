@@ -632,3 +632,9 @@ SET sql_mode='NO_ZERO_DATE'
 INSERT IGNORE INTO t (id, w) VALUES (21, '2024'), (22, '0'), (23, '23-1-2'), (24, '2024-00-01'), (25, '0000-00-00')
 SET sql_mode=''
 INSERT IGNORE INTO t (id, w) VALUES (31, '2024'), (32, '0'), (33, '23-1-2'), (34, '2024-00-01'), (35, '0000-00-00')
+
+-- long-generated-columns-of-replaced-versioned-rows
+SET sql_mode=''
+CREATE TABLE t (id TEXT, PRIMARY KEY (id(5)), a TEXT AS (REPEAT(id, 2)) STORED, u INT UNIQUE, b BLOB AS (HEX(id)) STORED, c VARCHAR(20) AS (REPEAT(id, 3)) STORED) WITH SYSTEM VERSIONING
+INSERT INTO t (id, u) VALUES (2, 1)
+REPLACE INTO t (id, u) VALUES (8, 1)
