@@ -46,6 +46,8 @@ def is_in_place(conversion: RowConversion) -> bool:
         return False
     if any(column.generated == "virtual" for column in _dropped(conversion)):
         return False
+    if conversion.ignores is not None and _adds_unique(conversion):
+        return False
     if any(is_hashed(new, key) for key in new.keys):  # of a hidden VIRTUAL column
         return False
     for column, source in zip(new.columns, conversion.sources, strict=True):
@@ -59,6 +61,15 @@ def is_in_place(conversion: RowConversion) -> bool:
     if any(copies(conversion, column, source) for column, source in zip(new.columns, conversion.sources, strict=True)):
         return False
     return not (conversion.foreign_key_checks and _DEPENDS.search(_NO_KEY.sub("", conversion.words)))
+
+
+def _adds_unique(conversion: RowConversion) -> bool:
+    """True if rows may have the same values in the columns of a new unique key."""
+    names = {was.name: column.name for was, column in conversion.kept}
+    before = [[(names.get(part.column or ""), part.length) for part in key.parts]
+              for key in conversion.old.keys if key.kind in ("primary", "unique")]
+    return any([(part.column, part.length) for part in key.parts] not in before
+               for key in conversion.new.keys if key.kind in ("primary", "unique"))
 
 
 def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | None) -> bool:
