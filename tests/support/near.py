@@ -23,7 +23,7 @@ CALLS = ROOT / "build" / "calls"
 """What a run of the everyday suite with `--calls` has written there; it is not kept in the repository."""
 ENOUGH = 2
 """The number of test modules per function, if there are that many, before a further one is worth less."""
-MOST = 8
+MOST = 16
 """Test modules named for a source file, at most."""
 START = 0.5
 """CPU seconds that a test module costs at least, with its imports."""
