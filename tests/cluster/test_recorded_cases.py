@@ -7,6 +7,7 @@ import pytest
 
 from applier import cli
 from tests.support.real_server import Case, differences
+from tests.support.turns import by_route_and_engine
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -50,24 +51,21 @@ def holds_the_end(name, output, engine, route):
 
 
 @pytest.mark.by_turns("route", "engine")
-@both_routes
-@pytest.mark.parametrize("name", TYPES)
+@by_route_and_engine(TYPES)
 def test_values_of_every_type(name, engine, route, tmp_path):
     """AP-VAL, AP-POS: every column type of both servers, at its limits and NULL, by value and by Arrow type."""
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
 @pytest.mark.by_turns("route", "engine")
-@both_routes
-@pytest.mark.parametrize("name", ["wide-tables-mysql", "wide-tables-mariadb"])
+@by_route_and_engine(["wide-tables-mysql", "wide-tables-mariadb"])
 def test_tables_of_hundreds_of_columns(name, engine, route, tmp_path):
     """IMG-W, IMG-U: bitmaps of many bytes, in full and minimal images."""
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
 @pytest.mark.by_turns("route", "engine")
-@both_routes
-@pytest.mark.parametrize("name", ROW_IMAGES)
+@by_route_and_engine(ROW_IMAGES)
 def test_row_images(name, engine, route, tmp_path):
     """PKE, IMG-W, IMG-U, IMG-D, IMG-MIX, APP-R5, BLOB-R1, BLOB-R2, BLOB-R3, BLOB-R4, DEF-R1b, DEF-R2, FIND: the same
     workload in each image mode, on tables with a primary key or a unique key of NOT NULL columns."""
@@ -82,32 +80,28 @@ def test_defaults_of_columns_that_inserts_leave_out(name, engine, route, tmp_pat
 
 
 @pytest.mark.by_turns("route", "engine")
-@both_routes
-@pytest.mark.parametrize("name", KEY_MOVES)
+@by_route_and_engine(KEY_MOVES)
 def test_keys_that_move(name, engine, route, tmp_path):
     """AP-ORD, FIND-ROWS, PKE: chains, swaps and rotations of keys, within an event and over transactions."""
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
 @pytest.mark.by_turns("route", "engine")
-@both_routes
-@pytest.mark.parametrize("name", [*LARGE, "checksum-changes"])
+@by_route_and_engine([*LARGE, "checksum-changes"])
 def test_events_of_one_statement_and_checksums_that_change(name, engine, route, tmp_path):
     """GRP-1, FIND-ROWS: statements of many events, of several tables; each file's own checksum algorithm."""
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
 @pytest.mark.by_turns("route", "engine")
-@both_routes
-@pytest.mark.parametrize("name", TRANSACTIONS)
+@by_route_and_engine(TRANSACTIONS)
 def test_groups_of_every_kind(name, engine, route, tmp_path):
     """GRP-1, AP-ORD: savepoints, ROLLBACK beside tables without transactions, XA over files, GTIDs of all kinds."""
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
 @pytest.mark.by_turns("route", "engine")
-@both_routes
-@pytest.mark.parametrize("name", COMPRESSED)
+@by_route_and_engine(COMPRESSED)
 def test_compressed_logs(name, engine, route, tmp_path):
     """GRP-1, AP-SNAP: payloads of zstd, statements and rows of zlib, beside what was too short for it."""
     holds_the_end(name, tmp_path / "out", engine, route)

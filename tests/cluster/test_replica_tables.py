@@ -14,17 +14,11 @@ import pytest
 from applier import cli
 from applier.snapshot import manifest
 from tests.support.real_server import Case, differences
+from tests.support.turns import by_route_and_engine
 
 pytestmark = pytest.mark.usefixtures("spark")
 
 ENGINES = {"spark": ["--master", "local[2]"], "local": ["--engine", "local"]}
-
-
-def both_ways(function):
-    """Each route on each engine."""
-    by_engine = pytest.mark.parametrize("engine", ENGINES)
-    return pytest.mark.parametrize("route", ["walk", "shuffle"])(by_engine(function))
-
 
 STOPS = {
     "strict-delete-missing": (1032, "st.t", "PRIMARY (id) = 3"),
@@ -85,8 +79,7 @@ def last_number(gtids):
 
 
 @pytest.mark.by_turns("route", "engine")
-@both_ways
-@pytest.mark.parametrize("name", STOPS)
+@by_route_and_engine(STOPS)
 def test_a_replay_stops_where_the_replica_did(name, route, engine, bases, tmp_path, capsys):
     """FIND, IDX-R1, IDX-R2, APP-R5, APP-R6, AP-STRICT: 1032, 1062 on any unique key, 1146; the hint keeps the rest."""
     case, output = Case(name), tmp_path / "out"
@@ -108,8 +101,7 @@ def test_a_replay_stops_where_the_replica_did(name, route, engine, bases, tmp_pa
 
 @pytest.mark.contradicted  # the replicas' rows are not the source's
 @pytest.mark.by_turns("route", "engine")
-@both_ways
-@pytest.mark.parametrize("name", EQUAL)
+@by_route_and_engine(EQUAL)
 def test_tables_with_other_keys_than_the_source_has(name, route, engine, bases, tmp_path):
     """FIND, IDX-R1 to R4, WL#5092 R6: rows are found by the replica's own keys."""
     case, output = Case(name), tmp_path / "out"
@@ -118,8 +110,7 @@ def test_tables_with_other_keys_than_the_source_has(name, route, engine, bases, 
 
 
 @pytest.mark.by_turns("route", "engine")
-@both_ways
-@pytest.mark.parametrize("name", OTHER_COLUMNS)
+@by_route_and_engine(OTHER_COLUMNS)
 def test_tables_with_more_and_fewer_columns_and_other_defaults(name, route, engine, bases, tmp_path):
     """AP-POS, IDX-R3, DEF-R1a, DEF-R1b, DEF-R2, JD-READ: columns go by position, and the replica's defaults count."""
     case, output = Case(name), tmp_path / "out"
@@ -172,9 +163,8 @@ FOUND = {"mixed": {}, "more": {}, "nokey": {"scan": 1}, "plain": {"key": 1}, "t"
 
 
 @pytest.mark.by_turns("route", "engine")
-@both_ways
-@pytest.mark.parametrize("name", ["idempotent-full", "idempotent-minimal", "mariadb-idempotent",
-                                  "mariadb-idempotent-minimal"])
+@by_route_and_engine(["idempotent-full", "idempotent-minimal", "mariadb-idempotent",
+                      "mariadb-idempotent-minimal"])
 def test_idempotent_recovery(name, route, engine, bases, tmp_path, capsys):
     """APP-R7, AP-IDEM: the tables are as the replica's, and all that it skipped is counted and listed."""
     case, output = Case(name), tmp_path / "out"

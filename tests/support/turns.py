@@ -21,6 +21,18 @@ WAYS = ("route",)
 """Parameters that say how a result is reached, and not which one."""
 
 
+_PAIRS = [(("walk", "spark"), ("shuffle", "local")), (("shuffle", "spark"), ("walk", "local")),
+          (("shuffle", "local"), ("walk", "spark")), (("walk", "local"), ("shuffle", "spark"))]
+
+
+def by_route_and_engine(names: Iterable[str]) -> pytest.MarkDecorator:
+    """Parameters `name`, `route` and `engine` of a test that is marked `by_turns("route", "engine")`: two tests of each
+    case, so that it has both routes and both engines; the next case has each route on the other engine. Every day four
+    cases that follow each other have all four combinations."""
+    return pytest.mark.parametrize(("name", "route", "engine"), [
+        (name, *way) for number, name in enumerate(names) for way in _PAIRS[number % len(_PAIRS)]])
+
+
 def mark_thorough(items: Iterable[pytest.Item]) -> None:
     """Give the marker `thorough` to the tests that are not of every day by their marker `by_turns`."""
     functions: dict[str, list[tuple[pytest.Item, pytest.Mark]]] = defaultdict(list)
