@@ -39,6 +39,11 @@ def write_log(tables: Sequence[ChangedRows], first: Iterable[str], flavour: str,
     """Write the file: statements, and then a transaction of probes, which are errors where rows are not as expected,
     and the rows; tables are in order, those that others refer to first. Raises UsageError for values that are not
     written as events."""
+    for table in tables:
+        if table.definition.versioning is not None:
+            raise UsageError("events of a system-versioned table have the times of its rows, which a difference does "
+                             "not tell", table=table.definition.full_name,
+                             hint="write SQL: the server then gives the rows their times")
     with BinlogWriter(path, flavour=flavour, gtids="none", timestamp=int(time.time()),
                       foreign_key_checks=not checks_off) as log:
         for statement in first:

@@ -7,6 +7,7 @@ import pytest
 
 import applier
 from applier.api.changes import Changes
+from applier.errors import UsageError
 from applier.jobs.changes.job import ChangeLog
 from applier.options import ChangesOptions
 from tests.support.diffs import expected_by_key, found
@@ -93,3 +94,14 @@ def _folded(log, table, before):
     changes = Changes(log.feed((table.database, table.name))).to_arrow()
     rows = before.tables[table.full_name].to_arrow()
     return fold(changes, rows.column_names, before.tables[table.full_name].key, rows_of(rows, rows.column_names))
+
+
+def test_events_of_a_versioned_table_are_refused(tmp_path):
+    """They need the times of rows; SQL does not, and the server gives them."""
+    case = Case("mariadb-system-versioned")
+    for name, mark in (("before", case.mark("deleted")), ("after", None)):
+        replayed(case, tmp_path / name, mark=mark)
+    repair = applier.diff(tmp_path / "before", tmp_path / "after").repair()
+    with pytest.raises(UsageError, match=r"events of a system-versioned table .*\(table sv\.imp\)"):
+        repair.write_events(tmp_path / "events")
+    assert b"`sv`.`imp`" in b"".join(repair.statements()) and not (tmp_path / "events").exists()

@@ -89,7 +89,7 @@ def test_what_was_not_skipped_is_not_told(tmp_path):
 @pytest.mark.parametrize("on_statement", ["error", "skip"])
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_a_table_in_memory_is_emptied_after_a_restart(route, on_statement, tmp_path):
-    """MariaDB 10.5 and MySQL 5.7 log that as a statement, whatever binlog_format is."""
+    """MariaDB 10.5 logs that as a statement, whatever binlog_format is."""
     case = Case("mariadb105-memory-emptied")
     result = replayed(case, tmp_path / "out", route=route, on_statement=on_statement)
     assert differences(tmp_path / "out", case.expected()) == []
