@@ -63,7 +63,8 @@ class TrafficWriter(Writer):
         super().__init__(url, random.Random(seed))
         self._traffic = Traffic(seed, self.server.flavour, "w", number)
         self._cursor = self.work.cursor()
-        self._cursor.execute("SET sql_log_bin = 1, time_zone = '+00:00'")
+        # an ALTER gives up: it may wait for a prepared XA transaction, whose writer may have to wait for a comparison
+        self._cursor.execute("SET sql_log_bin = 1, time_zone = '+00:00', lock_wait_timeout = 5")
         for statement in self._traffic.first():
             self._cursor.execute(statement)
 
