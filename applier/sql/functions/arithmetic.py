@@ -257,6 +257,8 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if len(arguments) > 1 and not arguments[1].constant:
         return _by_rows(arguments, session, n, round, ROUND_HALF_UP)
     [array], constant = operands(arguments[:1], session, n)
+    if session.flavour == "mysql" and arguments[0].digits is not False:
+        array = as_double(array)  # of bytes: half of a unit becomes an even number
     digits = whole_number(arguments[1], session) if len(arguments) > 1 else 0
     if pa.types.is_floating(array.type) and abs(digits) <= 30:
         return _of_doubles(array, digits, session, round, constant=constant)
