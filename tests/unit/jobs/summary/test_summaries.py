@@ -11,6 +11,7 @@ import pytest
 
 import applier
 from applier import cli
+from applier.binlog.events.format import EventType
 from applier.jobs.summary import totals as totals_of_splits
 from applier.jobs.summary.counting import Counted, SplitCounts
 from applier.jobs.summary.figures import RowCounts, TimeCounts, widths_from
@@ -54,6 +55,17 @@ def test_what_happened_at_a_glance(archive):
         (0, (3, 0, 0)), (420, (1, 2, 2)), (3540, (0, 0, 2))]
     assert [one.sql.split()[0] for one in summary.statements] == ["CREATE", "ALTER"]
     assert (summary.first_time, summary.last_time) == (NOON, NOON + 3540)
+
+
+def test_a_large_transaction_has_the_statement_of_its_first_rows(tmp_path):
+    """With binlog_rows_query_log_events; the other one was logged without it."""
+    with new_log(tmp_path) as log:
+        with log.transaction():
+            for number, sql in enumerate([b"INSERT INTO item SELECT 1", b"INSERT INTO item SELECT 2"]):
+                log.event(EventType.ROWS_QUERY, bytes([len(sql)]) + sql)
+                log.rows(insert([(number, 1, "a")]))
+        commit(log, insert([(9, 9, "b")]))
+    assert [one.statement for one in applier.summary(tmp_path).largest] == ["INSERT INTO item SELECT 1", None]
 
 
 def test_times_gtids_and_the_end_are_values(archive):
