@@ -90,6 +90,7 @@ _WITHOUT_DIGITS = frozenset({"bigint", "json", *BINARY})
 """Types of results that do not depend on how many digits of a number are shown, as text does not: a function that needs
 a number's text does not compute where that is unknown."""
 _WITH_FORMATS = frozenset({"STR_TO_DATE", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "CONVERT_TZ"})
+_OF_A_FORMAT = frozenset({"DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME"})
 _IN_SESSION_CHARSET = frozenset({
     "HEX", "CONV", "BIN", "OCT", "TO_BASE64", "FORMAT", "INET_NTOA", "INET6_NTOA", "BIN_TO_UUID", "SPACE", "MD5", "SHA",
     "SHA1", "SHA2", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "MONTHNAME", "DAYNAME"})
@@ -194,7 +195,7 @@ class Evaluator:
             value = (self._with_days if call.word.startswith("DATE") else self.value)(call.arguments[0])
             if call.word.startswith("TIME"):
                 [value] = _as_instants(call, [value], self._session)
-            return cast(value, call, self._session)
+            return self._without_fraction(cast(value, call, self._session), call)
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
         as_value = self._instant if call.name == "TIMESTAMPADD" else self.value
@@ -218,6 +219,7 @@ class Evaluator:
             made = replace(made, values=made.values.cast(pa.binary()), type=BYTES, is_loose=True)
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
+        made = self._without_fraction(made, call)
         is_told = call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and \
             arguments[1].constant
         if is_told or made.is_text or made.type.base in _WITHOUT_DIGITS or all(map(_shows, arguments)):
@@ -225,6 +227,12 @@ class Evaluator:
         is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
                                                       for value in arguments)
         return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
+
+    def _without_fraction(self, made: Value, call: Call) -> Value:
+        """What a call makes, as text in which MariaDB expects whole seconds if it is a cast or made by a format."""
+        expects_none = made.is_text or made.type.base in BINARY
+        is_one = call.name in _OF_A_FORMAT or (call.name == "CAST" and not call.word.startswith("CHARSET "))
+        return replace(made, text_scale=0) if self._session.flavour == "mariadb" and expects_none and is_one else made
 
     def _operands(self, call: Call) -> list[Value]:
         """The operands of AND or OR; only the one that decides for all rows, if another one is unknown."""

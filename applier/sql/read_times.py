@@ -150,12 +150,12 @@ def _may_be_time(one: str | Decimal, session: Session) -> bool:
 
 
 def _digits(value: Value, session: Session) -> int:
-    """Digits of a fraction of a second: those of a constant or a number, else six."""
+    """Digits of a fraction of a second: those of a constant, a number or text that a function makes, else six."""
     if value.type.base in NUMBERS:
         found = as_number(value, session).type
         return min(6, found.scale) if pa.types.is_decimal(found) else 6
     if not value.constant or value.type.base == "year":
-        return 6 if value.type.base != "year" else 0
+        return 0 if value.type.base == "year" else 6 if value.text_scale is None else value.text_scale
     [text] = _texts(value).to_pylist()
     found = re.search(r"\.(\d{1,6})", text or "", re.ASCII)
     return len(found[1]) if found else 0

@@ -44,7 +44,9 @@ class Value:
     shown with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE;
     `is_loose`: it is bytes of a literal or made by a function, which are text beside a column's text. `shown`: the text
     that a column has of each value, where `type` does not tell how many digits that has; functions have it if
-    `in_text`. `text_scale`: the decimals with which functions show a number, where `shows` does not hold."""
+    `in_text`. `text_scale`: the decimals with which functions show a number, where `shows` does not hold, or the digits
+    of a second that MariaDB expects in text that is not constant, None for six. `is_instant`: it is text to which an
+    interval was added, which is a date's number where one is needed."""
 
     values: pa.Array
     type: ColumnType
@@ -57,6 +59,7 @@ class Value:
     shown: pa.Array | None = None
     in_text: bool = False
     text_scale: int | None = None
+    is_instant: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -119,6 +122,8 @@ def as_number(value: Value, session: Session) -> pa.Array:
     values, base = value.values, value.type.base
     if value.is_null:
         return pa.nulls(len(values), WHOLE)
+    if value.is_instant and value.is_text:
+        raise NotComputable("text to which an interval was added as a number")
     if value.digits is None:
         raise NotComputable("hexadecimal digits as a number")
     if value.digits:
@@ -266,7 +271,7 @@ def one(value: Value) -> Any:
 
 def whole_numbers(value: Value, session: Session) -> Value:
     """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
-    if value.is_text:  # the digits that it begins with
+    if value.is_text and not value.is_instant:  # the digits that it begins with
         found = pc.extract_regex(as_text(value, session), r"^\s*(?P<digits>[+-]?\d{0,18})(?:\D|$)")
         digits = pc.utf8_ltrim(pc.struct_field(found, 0), "+")
         if digits.null_count > value.values.null_count:

@@ -223,7 +223,7 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         is_next = CONDITIONS[sign]([other, made], Call(sign), session, n)
         first, second, chosen = together([other, made, replace(is_next, values=as_truth(is_next, session))], n)
         made = replace(made, values=pc.if_else(chosen, first, second), constant=made.constant and other.constant)
-    made = replace(made, type=type_)
+    made = replace(made, type=type_, text_scale=None, is_instant=False)
     return replace(made, is_choice=True) if made.type.base in TEMPORAL else made
 
 

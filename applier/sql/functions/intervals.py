@@ -115,7 +115,7 @@ def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: 
         clocks.values if made.constant or not instant.constant else clocks.of_rows(n)
     shown = computed([made.values.cast(pa.int64()), with_clock],
                      lambda one, with_clock: _shown(one, digits, with_clock=with_clock), pa.string())
-    return Value(shown, TEXT, made.constant)
+    return Value(shown, TEXT, made.constant, text_scale=digits, is_instant=True)
 
 
 def shown_instant(instant: datetime.datetime | None, digits: int | None = None, *, with_clock: bool) -> str | None:

@@ -113,8 +113,8 @@ def _of_seconds(arguments: Arguments, call: Call, session: Session, n: int) -> V
     if value.type.fsp and session.flavour == "mariadb":
         exact = pc.multiply(pa.array(micros, pa.int64(), mask=np.asarray(value.values.is_null())).cast(
             pa.decimal128(19, 0)), MILLIONTH)
-        made = numbers(exact.cast(pa.decimal128(38, 6)), constant=value.constant)
-        return replace(made, shown=by_distinct(made.values, lambda one: f"{one:f}".removesuffix(".000000")))
+        made = numbers(exact.cast(pa.decimal128(38, value.type.fsp)), constant=value.constant)
+        return replace(made, shown=by_distinct(made.values, lambda one: f"{one:.6f}".removesuffix(".000000")))
     made = np.sign(micros) * (np.abs(micros) // SECOND)
     return numbers(pa.array(made, pa.int64(), mask=np.asarray(value.values.is_null())), constant=value.constant)
 

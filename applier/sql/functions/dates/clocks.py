@@ -77,10 +77,11 @@ def _added(sign: int) -> Function:
 
 def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -> Value:
     """Times, and dates with one, that were text or numbers, and a time, as text: with six digits of a second where
-    there is a fraction; a number in MariaDB with as many as both have."""
+    there is a fraction; in MariaDB a number, and text in which it expects so many, with as many as both have."""
     micros, are_times = (replace(start, values=values) for values in instants_or_times(start, session))
-    digits = max(_digits_of(start, session), span.type.fsp) if session.flavour == "mariadb" and not (
-        start.is_text or start.type.base in BINARY) else None
+    is_number = session.flavour == "mariadb" and not (start.is_text or start.type.base in BINARY)
+    own = _digits_of(start, session) if is_number else start.text_scale
+    digits = None if own is None else max(own, span.type.fsp)
     most = LONGEST_TIME + (SECOND - 1) * (session.flavour == "mariadb")
 
     def shown(micros: int, more: int, is_time: bool) -> str:
@@ -94,7 +95,7 @@ def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -
 
     spans = replace(span, values=span.values.cast(pa.int64()))
     made = computed(together([micros, spans, are_times], n), shown, pa.string())
-    return Value(made, TEXT, start.constant and span.constant)
+    return Value(made, TEXT, start.constant and span.constant, text_scale=digits)
 
 
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -232,6 +233,8 @@ def _in_other_zone(arguments: Arguments, call: Call, session: Session, n: int) -
     dates = with_days(value.values)
     clock = np.asarray(dates.cast(pa.timestamp("us")).cast(pa.int64()).fill_null(0))
     before, after = (replace(session, time_zone=str(zone)) for zone in zones)
+    if value.text_scale == 0 and (clock % SECOND).any():
+        raise NotComputable("CONVERT_TZ of a fraction of a second where the server expects none")
     utc = moved(clock, before, -1)
     is_moved = (utc >= SECOND) & (utc <= last_instant(session, utc))
     made = np.where(is_moved, moved(np.where(is_moved, utc, 0), after, 1), clock)
