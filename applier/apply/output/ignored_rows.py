@@ -99,7 +99,8 @@ def _kind(key: Key, clustered: Key | None, conversion: RowConversion) -> int:
 
 
 def _may_repeat(key: Key, conversion: RowConversion) -> bool:
-    """Return whether rows may have the same value in a key: the key is new, or its columns were changed."""
+    """Return whether rows may have the same value in a key: the key is new, its columns were changed, or a server that
+    copies the rows computes them anew."""
     old, new = conversion.old, conversion.new
     columns = [new.column_index(part.column) for part in key.parts if part.column is not None]
     if len(columns) < len(key.parts):
@@ -107,7 +108,9 @@ def _may_repeat(key: Key, conversion: RowConversion) -> bool:
     sources = [conversion.sources[column] for column in columns]
     for column, source in zip(columns, sources, strict=True):
         was, is_now = old.columns[source] if source is not None else None, new.columns[column]
-        if was is None or is_now.generated or was.type != is_now.type or (was.nullable and not is_now.nullable):
+        if was is None or was.type != is_now.type or (was.nullable and not is_now.nullable):
+            return True
+        if is_now.generated and not (was.expression == is_now.expression and is_in_place(conversion)):
             return True
     parts = [(source, part.length) for source, part in zip(sources, key.parts, strict=True)]
     return not any([(None if part.column is None else old.column_index(part.column), part.length)

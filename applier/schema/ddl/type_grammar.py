@@ -237,7 +237,7 @@ def recoded_labels(charset: str, column_type: ColumnType) -> tuple[str, ...]:
 
 def modified_type(column_type: ColumnType, old: ColumnType) -> ColumnType:
     """Return the type that MySQL gives a TEXT or BLOB without a length to which MODIFY changes a column beside CONVERT
-    TO CHARACTER SET: the smallest one with room for as many characters as the old column (seen on 9.7)."""
+    TO CHARACTER SET: the smallest one with room for as many characters as it counts in the old column (seen on 9.7)."""
     family = column_type.entry.family
     if not column_type.entry.prefix or family not in (Family.TEXT, Family.BYTES):
         return column_type
@@ -246,15 +246,19 @@ def modified_type(column_type: ColumnType, old: ColumnType) -> ColumnType:
 
 
 def _characters(column_type: ColumnType) -> int:
-    """Return the most characters of a column's values as text, as far as they may be more than 63."""
+    """Return the most characters of a column's values as MySQL counts them there: it takes the length of CHAR, VARCHAR,
+    ENUM and SET as bytes. Exact as far as they may be more than 63."""
     base = column_type.base
+    width = bytes_per_character(column_type.charset) if column_type.charset else 1
     if base == "json":
         return 1 << 32
-    if column_type.entry.prefix or base in CHARACTER - MEMBERS or base in BINARY:
-        return most_bytes(column_type) // (bytes_per_character(column_type.charset) if column_type.charset else 1)
+    if column_type.entry.prefix:
+        return most_bytes(column_type) // width
     if base in MEMBERS:
         sizes = list(map(len, column_type.members))
-        return max(sizes) if base == "enum" else sum(sizes) + len(sizes) - 1
+        return (max(sizes) if base == "enum" else sum(sizes) + len(sizes) - 1) // width
+    if base in CHARACTER or base in BINARY:
+        return (column_type.length or 0) // width
     return column_type.length or 0 if base == "bit" else (column_type.precision or 0) + 2
 
 

@@ -673,3 +673,29 @@ CREATE TABLE t7 (id INT NOT NULL, u INT UNIQUE)
 INSERT INTO t7 VALUES (1, 1), (2, 2)
 ALTER IGNORE TABLE t7 RENAME COLUMN u TO w, ADD d VARCHAR(12) DEFAULT (CONCAT(_latin1'ÿ', 'x'))
 UPDATE t7 SET id = id + 10
+
+-- ignore-in-place-with-generated-columns-in-keys
+SET sql_mode=''
+CREATE TABLE a (id VARCHAR(40), e ENUM('b') DEFAULT NULL, g INT AS (REGEXP_SUBSTR(e, '[a-z]+')) STORED UNIQUE)
+INSERT IGNORE INTO a (id, e) VALUES (-1, '7')
+ALTER TABLE a ADD c JSON DEFAULT ('10:11:12.129')
+ALTER IGNORE TABLE a ALTER id DROP DEFAULT
+CREATE TABLE b (id INT PRIMARY KEY, v INT, g INT AS (v + 1) VIRTUAL, UNIQUE (g))
+INSERT INTO b (id, v) VALUES (1, 1), (2, 2)
+SET check_constraint_checks = 0
+ALTER TABLE b ADD c INT DEFAULT 5 CHECK (c > 7)
+SET check_constraint_checks = 1
+ALTER IGNORE TABLE b ALTER v SET DEFAULT 3
+INSERT INTO b (id, v, c) VALUES (3, 3, 8)
+CREATE TABLE d (id INT PRIMARY KEY, v INT, g INT AS (v + 1) STORED UNIQUE)
+INSERT INTO d (id, v) VALUES (1, 1), (2, 2)
+SET check_constraint_checks = 0
+ALTER TABLE d ADD c INT DEFAULT 5 CHECK (c > 7)
+SET check_constraint_checks = 1
+ALTER IGNORE TABLE d ALTER v SET DEFAULT 3, ADD w INT
+CREATE TABLE f (id INT PRIMARY KEY, v INT, g INT AS (v + 1) STORED UNIQUE)
+INSERT INTO f (id, v) VALUES (1, 1), (2, 2)
+SET check_constraint_checks = 0
+ALTER TABLE f ADD c INT DEFAULT 5 CHECK (c > 7)
+SET check_constraint_checks = 1
+ALTER IGNORE TABLE f ALTER v SET DEFAULT 3, FORCE, ALGORITHM=COPY
