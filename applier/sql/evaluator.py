@@ -322,7 +322,7 @@ def _string(literal: Literal, session: Session) -> Value:
     charset = literal.charset or session.literals
     if charset == "binary":  # empty: others are kept as bytes
         return Value(pa.array([literal.text.encode()], pa.binary()), BYTES, constant=True, is_loose=True)
-    if charset == "utf8mb3" and session.flavour == "mysql" and literal.text and max(literal.text) > "\uffff":
+    if literal.charset == "utf8mb3" and literal.text and max(literal.text) > "\uffff":
         raise NotComputable("a character of four bytes in utf8mb3")
     type_ = TEXT if charset == "utf8mb4" else ColumnType("longtext", charset=charset)
     if charset == "utf8mb3" and session.flavour == "mariadb":  # older versions read it with question marks
@@ -340,6 +340,8 @@ def _bytes(literal: Literal, session: Session) -> Value:
     charset = "utf8mb3" if literal.charset == "utf8" else literal.charset
     if charset not in CHARSETS:
         raise NotComputable(f"_{charset} x'{literal.text[:40]}'")
+    if charset == "utf8mb3" and max(bytes.fromhex(literal.text), default=0) >= 0xF0:
+        raise NotComputable("a character of four bytes in utf8mb3")
     if charset in UTF8 and session.flavour == "mysql":
         bytes.fromhex(literal.text).decode()  # or ValueError: MySQL keeps other bytes unchanged
     return Value(exact_text(data, charset), ColumnType("longtext", charset=charset), constant=True)

@@ -29,6 +29,8 @@ from applier.sql.tokens import Token, tokenize
 _NATIONAL = "utf8mb3"
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
 """Characters of four bytes, which utf8mb3 does not have."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""What stands for bytes that are no UTF-8."""
 _OF_BYTES = NOT_ASCII | {"binary"}
 _BEFORE_OTHERS = frozenset({"DATE", "TIME", "TIMESTAMP", "COLLATE", "SET", "USING"})
 """Words before a literal that takes no introducer."""
@@ -37,17 +39,22 @@ _WIDE = NOT_ASCII - {"swe7"}
 
 
 def keeps_wide(flavour: str, server_version: str) -> bool:
-    """False for a MariaDB that keeps expressions in utf8mb3: of characters of four bytes, those in N'…' and in
-    bytes get through, and the others become question marks (seen on 10.5; 10.11 and 11.8 keep utf8mb4)."""
+    """False for a MariaDB that keeps expressions in utf8mb3: of characters of four bytes, those in N'…', in bytes and
+    from a client of utf8mb3 get through until an ALTER TABLE writes the expression again, and the others become
+    question marks (seen on 10.5; 10.11 and 11.8 keep utf8mb4)."""
     return flavour == "mysql" or not server_version or is_since(server_version, (10, 6))
 
 
-def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets, flavour: str, *,
-               keeps_wide: bool = True) -> list[Token]:
+def as_rewritten(text: str) -> str:
+    """Text as a MariaDB without `keeps_wide` writes it."""
+    return _BEYOND.sub("?", text)
+
+
+def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[Token]:
     """A statement's tokens, with the bytes of a string literal instead of its text where it has an introducer and is
     not ASCII. N'…' is in the national character set, a form of UTF-8."""
     made: list[Token] = []
-    if flavour == "mysql" and charsets.connection in _WIDE:
+    if charsets.connection in _WIDE:
         tokens = _with_rows_of_bytes(tokens, sql, charsets)
     for token in _literals(tokens):
         before = made[-1] if made else None
@@ -55,7 +62,6 @@ def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets, flavour:
             charset = _introduced_by(before)
             if charset is None and not token.text.isascii() and _is_national(token, before, sql):
                 charset = _NATIONAL
-                token = token._replace(text=as_national(token.text)) if keeps_wide else token
                 made.append(Token("word", f"_{_NATIONAL}", token.start - 1, token.start))
             if charset is not None and token.text and (not token.text.isascii() or charset in _OF_BYTES):
                 token = _of_bytes(charsets.raw(token.text), charset, token)
@@ -64,7 +70,7 @@ def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets, flavour:
 
 
 def _with_rows_of_bytes(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[Token]:
-    """The tokens, with string literals in a row as bytes. In a wide character_set_connection, MySQL takes each byte
+    """The tokens, with string literals in a row as bytes. In a wide character_set_connection, a server takes each byte
     of the second literal, and of those that follow, for a character of latin1, unless the first one has an introducer
     of another kind: then their bytes follow its own."""
     made: list[Token] = []
@@ -103,7 +109,8 @@ def as_written(tokens: list[Token], charsets: ClientCharsets, *, names_utf8: boo
             continue
         text = charsets.literal(token.text)
         data = text.data if isinstance(text, CodedText) else text.encode("utf-8", "surrogateescape")
-        charset = "utf8mb4" if charsets.connection in UTF8 else charsets.connection
+        charset = charsets.connection if charsets.connection not in UTF8 or (
+            not names_utf8 and charsets.connection == _NATIONAL and _BEYOND.search(text)) else "utf8mb4"
         if (data.isascii() and charset not in NOT_ASCII) or (charset == "utf8mb4" and not names_utf8):
             if names:
                 made.append(Token("word", f"_{charset}", token.start, token.start))
@@ -145,7 +152,10 @@ def as_kept(tokens: list[Token], charsets: ClientCharsets, *, keeps_wide: bool =
         charset = _introduced_by(made[-1] if made else None)
         if charset is not None and made[-1].end - made[-1].start == len("N"):
             data = bytes.fromhex(token.text) if token.kind == "bytes" else token.text.encode()
-            made[-1] = Token("string", decoded(data, charset), made[-1].start, token.end)
+            text = _SURROGATE.sub("?", decoded(data, charset))
+            if keeps_wide == (charset == _NATIONAL):
+                text = as_national(text) if keeps_wide else as_rewritten(text)
+            made[-1] = Token("string", text, made[-1].start, token.end)
             continue
         if charset is not None and token.kind in ("string", "bytes"):
             data = bytes.fromhex(token.text) if token.kind == "bytes" else token.text.encode()
@@ -154,8 +164,8 @@ def as_kept(tokens: list[Token], charsets: ClientCharsets, *, keeps_wide: bool =
                 Token("string", text, token.start, token.end)
         elif token.kind == "string":
             text = str(charsets.literal(token.text))
-            if not keeps_wide and charsets.connection != "binary":
-                text = _BEYOND.sub("?", text)
+            if not keeps_wide and charsets.connection not in ("binary", _NATIONAL):
+                text = as_rewritten(text)
             elif keeps_wide and charsets.connection == _NATIONAL:
                 text = as_national(text)
             token = token._replace(text=text)

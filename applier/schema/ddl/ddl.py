@@ -97,8 +97,7 @@ def parse_statement(
                                check_constraint_checks)
     if default_database is not None:
         context = replace(context, default_database=context.database_named(default_database))
-    tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets, flavour,
-                        keeps_wide=keeps_wide)
+    tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets)
     cursor = Cursor(tokens, context, database_tokens)
     if cursor.at_end:
         return []
@@ -152,7 +151,7 @@ def _create_table(cursor: Cursor, sql: str, or_replace: bool) -> SchemaChange:
     bracket = cursor.accept("(", "LIKE")
     if bracket or cursor.accept("LIKE"):
         return CreateTableLike((database, name), cursor.table_name(), if_not_exists, or_replace,
-                               "NO_BACKSLASH_ESCAPES" in cursor.context.sql_mode)
+                               cursor.context)
     try:
         words = parse_table(cursor)
         if words.selects:

@@ -52,13 +52,13 @@ class CreateTable:
 
 @dataclass(frozen=True, slots=True)
 class CreateTableLike:
-    """CREATE TABLE … LIKE another one; with `escapes_as_text` in sql_mode NO_BACKSLASH_ESCAPES."""
+    """CREATE TABLE … LIKE another one; its effect also depends on `context`."""
 
     table: TableName
     source: TableName
-    if_not_exists: bool = False
-    or_replace: bool = False
-    escapes_as_text: bool = False
+    if_not_exists: bool
+    or_replace: bool
+    context: StatementContext
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ Keys follow their columns, as do foreign keys and constraints. Changes of partit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from applier.errors import NotComputable, SchemaError
@@ -70,6 +70,7 @@ from applier.schema.table_options import with_options
 from applier.schema.table_parts import Column, Default, Key, KeyPart
 from applier.sql.assignment import assigned
 from applier.sql.evaluator import evaluate, no_columns
+from applier.sql.literal_charsets import as_rewritten
 from applier.sql.sql_modes import with_escapes_as_text
 
 
@@ -290,28 +291,26 @@ def _kept_number(definition: TableDefinition, renames: Mapping[str, str]) -> int
     return definition.first_number if counts_rows(definition) and not dropped else 1
 
 
-def written_again(definition: TableDefinition, actions: Sequence[AlterAction],
-                  context: StatementContext) -> TableDefinition:
-    """The definition that a statement begins with, as far as it keeps it: MySQL reads expressions and writes them again
-    for all actions but renaming the table and emptying partitions, in the session's sql_mode (seen on 9.7)."""
-    if definition.flavour != "mysql" or "NO_BACKSLASH_ESCAPES" not in context.sql_mode or \
-            not defines_again(actions):
-        return definition
-    return read_without_escapes(definition)
+def written_again(definition: TableDefinition, context: StatementContext) -> TableDefinition:
+    """A table with its expressions as a server reads and writes them for CREATE TABLE … LIKE and for most actions of
+    ALTER TABLE (`defines_again`): MySQL in the session's sql_mode (seen on 9.7), MariaDB 10.5 in utf8mb3."""
+    if not context.keeps_wide:
+        return _with_expressions(definition, as_rewritten)
+    if definition.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in context.sql_mode:
+        return _with_expressions(definition, with_escapes_as_text)
+    return definition
 
 
-def read_without_escapes(definition: TableDefinition) -> TableDefinition:
-    """A table of MySQL whose expressions are written as a session in NO_BACKSLASH_ESCAPES reads them."""
+def _with_expressions(definition: TableDefinition, change: Callable[[str], str]) -> TableDefinition:
     columns = tuple(replace(
-        column, expression=None if column.expression is None else with_escapes_as_text(column.expression),
-        default=Default("expression", with_escapes_as_text(column.default.text))
+        column, expression=None if column.expression is None else change(column.expression),
+        default=Default("expression", change(column.default.text))
         if column.default is not None and column.default.kind == "expression" else column.default)
         for column in definition.columns)
     keys = tuple(replace(key, parts=tuple(
-        part if part.expression is None else replace(part, expression=with_escapes_as_text(part.expression))
+        part if part.expression is None else replace(part, expression=change(part.expression))
         for part in key.parts)) for key in definition.keys)
-    return replace(definition, columns=columns, keys=keys,
-                   checks=with_expressions(definition.checks, with_escapes_as_text))
+    return replace(definition, columns=columns, keys=keys, checks=with_expressions(definition.checks, change))
 
 
 def moved(definition: TableDefinition, database: str, name: str) -> TableDefinition:

@@ -34,7 +34,8 @@ from applier.schema.defaults import read_again
 from applier.schema.definition import TableDefinition
 from applier.schema.engines import check_rows_are_its_own
 from applier.schema.foreign_keys import pointed_anew
-from applier.schema.history.alter import Altered, alter, moved, read_without_escapes, written_again
+from applier.schema.history.alter import Altered, alter, moved, written_again
+from applier.schema.history.alter_columns import defines_again
 from applier.schema.history.conversion import RowConversion, same_to_rows
 from applier.schema.history.drawn_sequences import DrawnSequences
 from applier.schema.history.effects import computes_anew, computes_in_zone, moves_timestamps
@@ -164,9 +165,7 @@ class TableChanges:
         if not self._can_be_named(table):
             return
         if version is not None:
-            copied = version.definition
-            if change.escapes_as_text and copied.flavour == "mysql":
-                copied = read_without_escapes(copied)
+            copied = written_again(version.definition, change.context)
             definition = unnumbered(replace(copied, database=table[0], name=table[1], foreign_keys=(),
                                             first_number=1, keys=keys_again(copied.keys, copied.columns),
                                             columns=tuple(read_again(column, copied.flavour)
@@ -187,8 +186,9 @@ class TableChanges:
             return
         try:
             altered = alter(version.definition, change.actions, change.context)
-            again = written_again(version.definition, change.actions, change.context)
-            written = None if again == version.definition else alter(again, change.actions, change.context).definition
+            again = written_again(version.definition, change.context)
+            written = None if again == version.definition or not defines_again(change.actions) else \
+                alter(again, change.actions, change.context).definition
         except SchemaError as error:
             if self._wanted(*table):
                 error.message, error.hint = f"{error.message}: {shorten(origin.sql)}", error.hint or origin.way_out
@@ -284,6 +284,8 @@ class TableChanges:
             new = replace(new, keys=written.keys, checks=written.checks, columns=tuple(
                 replace(column, expression=other.expression, default=other.default)
                 for column, other in zip(new.columns, written.columns, strict=True)))
+            if old.flavour == "mariadb" and not is_in_place(conversion):  # it copies by what it writes
+                conversion = replace(conversion, new=new)
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
                 and acts_alike(old, new, others) and not (moves_timestamps(conversion) or computes_anew(conversion)
                                                           or version.reorders(new) or version.may_misplace):

@@ -2,12 +2,16 @@
 
 import pytest
 
+from applier.errors import NotComputable
 from applier.mysql.character_sets.client_charsets import ClientCharsets, CodedText, encoded
+from applier.mysql.session import Session
 from applier.schema.ddl.ddl import parse_statement
+from applier.sql.evaluator import evaluate, no_columns
 
 LATIN1 = ClientCharsets("cp1252", "latin1", "latin1")
 NARROW = ClientCharsets("utf-8", "utf8mb4", "latin1")
 BINARY = ClientCharsets("utf-8", "binary", "binary")
+THREE = ClientCharsets("utf-8", "utf8mb3", "utf8mb3")
 
 
 def column(text, charsets=None, flavour="mysql", table="utf8mb4"):
@@ -27,6 +31,15 @@ def column(text, charsets=None, flavour="mysql", table="utf8mb4"):
 ])
 def test_mysql_keeps_a_literal_with_its_set(charsets, text, expression):
     assert column(f"VARBINARY(9) AS ({text})", charsets).expression == expression
+
+
+@pytest.mark.parametrize(("charsets", "text"), [
+    (None, "HEX(N'😀é')"), (None, "CONCAT(N'😀', N'é')"), (THREE, "HEX('😀é')"), (THREE, "CONCAT('😀', 'é')")])
+def test_mysql_s_bytes_in_utf8mb3_are_not_guessed(charsets, text):
+    """MySQL keeps the bytes, and writes ???? where it converts them (seen on 9.7)."""
+    kept = column(f"VARCHAR(40) AS ({text})", charsets).expression
+    with pytest.raises(NotComputable, match="a character of four bytes in utf8mb3"):
+        evaluate(kept, no_columns, 1, Session("mysql"))
 
 
 @pytest.mark.parametrize(("text", "expression"), [
