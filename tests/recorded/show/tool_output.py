@@ -9,6 +9,8 @@ from tests.support.folders import CASES
 _VERB = re.compile(r"### (INSERT|UPDATE|DELETE)(?: INTO| FROM)? `(.*)`\.`(.*)`( VALUES \(\))?$")
 _COLUMN = re.compile(r"###   (@\d+)=(.*)$")
 _MORE = "###      "
+_OTHERS = "### Extra row info for partitioning: ", "### ALTER TABLE "
+"""Of a rows event, and the statement of a MariaDB ALTER that is logged as it begins and as it ends."""
 
 
 def binlogs(case: str) -> list[str]:
@@ -37,7 +39,7 @@ def row_changes(text: str) -> list[dict]:
         elif line.startswith(_MORE):  # of a JSON diff
             image[list(image)[-1]] += "\n" + line.removeprefix(_MORE)
         else:
-            assert not line.startswith("###") or line.startswith("### Extra row info for partitioning: "), line
+            assert not line.startswith("###") or line.startswith(_OTHERS), line
     return changes
 
 
