@@ -148,13 +148,14 @@ def _resolve_part(part: KeyPart, kind: str, columns: dict[str, Column]) -> KeyPa
     column = columns.get(folded(part.column))
     if column is None:
         raise SchemaError(f"a key is on column {part.column}, which the table does not have")
-    length = None if kind in ("fulltext", "spatial", "vector") else useful_prefix(part.length, column)
-    return replace(part, column=column.name, length=length)
+    return replace(part, column=column.name, length=useful_prefix(part.length, column, kind))
 
 
-def useful_prefix(length: int | None, column: Column) -> int | None:
-    """Return the length of a prefix; None if it covers the whole column (as information_schema's SUB_PART shows). A
-    POINT always has one."""
+def useful_prefix(length: int | None, column: Column, kind: str) -> int | None:
+    """Return the length of a prefix in a key of this kind; None if it covers the whole column (as information_schema's
+    SUB_PART shows). A POINT always has one, but in a spatial key."""
+    if kind in ("fulltext", "spatial", "vector"):
+        return None
     if column.type.entry.family is Family.GEOMETRY:
         return _BYTES_OF_POINT if length is None and column.type.base == "point" else length
     if column.type.base not in TEXT | BINARY:

@@ -88,14 +88,14 @@ def altered_keys(definition: TableDefinition, actions: Sequence[AlterAction], re
     visible = {folded(action.name): action.visible for action in of_kind(actions, SetKeyVisible)}
     kept = []
     for name, key in before.items():
-        parts = tuple(part for part in (_followed(part, renames, columns) for part in key.parts) if part)
+        parts = tuple(part for part in (_followed(part, key.kind, renames, columns) for part in key.parts) if part)
         if parts:
             kept.append(replace(key, name=names.get(name, key.name), parts=parts,
                                 visible=visible.get(name, key.visible)))
     return resolve_keys([action.words for action in of_kind(actions, AddKey)], kept, columns, of_foreign_keys)
 
 
-def _followed(part: KeyPart, renames: Mapping[str, str], columns: Sequence[Column]) -> KeyPart | None:
+def _followed(part: KeyPart, kind: str, renames: Mapping[str, str], columns: Sequence[Column]) -> KeyPart | None:
     """A key's part after the ALTER: with its column's new name; None if the column is dropped; the whole column, if the
     new type cannot have a prefix or is no longer than it."""
     if part.column is None:
@@ -105,7 +105,7 @@ def _followed(part: KeyPart, renames: Mapping[str, str], columns: Sequence[Colum
     if name is None:
         return None
     column = next(column for column in columns if same_name(column.name, name))
-    return replace(part, column=column.name, length=useful_prefix(part.length, column))
+    return replace(part, column=column.name, length=useful_prefix(part.length, column, kind))
 
 
 def altered_foreign_keys(definition: TableDefinition, actions: Sequence[AlterAction],
