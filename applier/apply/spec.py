@@ -131,7 +131,7 @@ class Altered:
     @cached_property
     def keeps_rows(self) -> bool:
         """True if the rows are the previous ones, in the same order, as after a RENAME."""
-        return self.keeps_key and not (changes_rows(self.conversion) or self.conversion.reorders)
+        return self.keeps_key and not changes_rows(self.conversion)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -41,18 +41,6 @@ def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by:
     return _sorted(rows, sort_by, conversion) if sort_by is not None else rows
 
 
-def by_partitions(conversion: RowConversion, chunks: Iterator[pa.Table],
-                  arrivals: Arrivals) -> tuple[Iterator[pa.Table], bool]:
-    """Return rows that a statement takes out of their partitions in the order of these, in which the server copies
-    them, and True; if that is unknown, the rows as they were, and False."""
-    rows = pa.concat_tables([without_rows(table_schema(conversion.old)), *chunks])
-    try:
-        order = scan_order(rows, conversion.old, arrivals)
-    except NotComputable:
-        return iter([rows]), False
-    return iter([rows if order is None else rows.take(order)]), True
-
-
 def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arrivals) -> pa.Table:
     """Yield the rows in the order in which the server copies them: it numbers them in this order, or drops a duplicate
     that comes later."""

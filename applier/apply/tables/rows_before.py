@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.output.altered_rows import altered_rows, by_partitions, exchanged_rows, with_placed
+from applier.apply.output.altered_rows import altered_rows, exchanged_rows, with_placed
 from applier.apply.output.misplaced_rows import Misplaced
 from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, KeyRange, UnitSpec
 from applier.columns.alter.scan_order import Arrivals
@@ -52,33 +52,30 @@ class RowsOfSource(Protocol):
         """The rows that lie in partitions to which they do not belong. To be called after the others are taken."""
 
 
-def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> tuple[pa.Table, Misplaced, bool]:
-    """Return the rows, in the order of the unit's key if they come from another version; apart, misplaced ones; and
-    whether rows that were taken out of partitions are in the order of these. `sources` are those of the spec."""
+def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> tuple[pa.Table, Misplaced]:
+    """Return the rows, in the order of the unit's key if they come from another version, and, apart, misplaced ones;
+    `sources` are those of the spec."""
     origin = spec.origin
     match origin:
         case Exchanged(own=own, other=other):
             before, plain = sources
             rows, moved = exchanged_rows(own.conversion, before.rows(), other.conversion, plain.rows(), spec.key)
             rows, stay = with_placed(rows, own.conversion, before.misplaced, spec.key)
-            return rows, {**stay, **moved}, False
+            return rows, {**stay, **moved}
         case Altered():
             [before] = sources
-            arrivals, in_order = before.arrivals, False
             if origin.keeps_rows:
                 rows = pa.concat_tables([without_rows(table_schema(spec.definition)), *before.rows()])
             else:
-                chunks = before.rows()
-                if origin.conversion.reorders:
-                    chunks, in_order = by_partitions(origin.conversion, chunks, arrivals)
-                rows = altered_rows(origin.conversion, chunks, None if origin.keeps_key else spec.key, arrivals)
+                rows = altered_rows(origin.conversion, before.rows(), None if origin.keeps_key else spec.key,
+                                    before.arrivals)
             rows, stay = with_placed(rows, origin.conversion, before.misplaced, spec.key)
-            return _in_large_chunks(rows), stay, in_order
+            return _in_large_chunks(rows), stay
         case FromBase():
             rows = read_unit(origin.uri, origin.files, table_schema(spec.definition), _part(spec))
-            return *_divided(origin, for_nulls(rows, spec.definition)), False
+            return _divided(origin, for_nulls(rows, spec.definition))
         case BeginsEmpty():
-            return without_rows(table_schema(spec.definition)), {}, False
+            return without_rows(table_schema(spec.definition)), {}
 
 
 def _divided(origin: FromBase, rows: pa.Table) -> tuple[pa.Table, Misplaced]:

@@ -42,7 +42,6 @@ class UnitLink(ABC):
         self._was_changed: bool | None = None  # once the rows were given away
         self._arrivals: Arrivals | None = None
         self._began_empty = False  # as far as is known
-        self._is_reordered = False  # the rows are in the order of their former partitions, as far as is known
 
     @cached_property
     def _memory(self) -> UnitMemory:
@@ -93,7 +92,7 @@ class UnitLink(ABC):
 
     def _taken(self) -> pa.Table:
         """Take the rows of the sources."""
-        rows, self.misplaced, self._is_reordered = rows_before(self.spec, self.sources)
+        rows, self.misplaced = rows_before(self.spec, self.sources)
         self._began_empty = not rows.num_rows and not self.misplaced
         return rows
 
@@ -122,8 +121,6 @@ class UnitLink(ABC):
 
     def _own_arrivals(self) -> Arrivals:
         """Return what is known about the rows' order of arrival, if that is known for earlier versions."""
-        if isinstance(self.spec.origin, Altered) and self.spec.origin.conversion.reorders and not self.is_stopped:
-            _ = self.rows_at_first  # once they are taken, their order is known
         index = None if self.search is None else self.search.index
         is_updated = bool(self.by_foreign_keys) or (index is not None and index.updated > 0)
         only_inserted = not is_updated and not (index is not None and index.deleted)
@@ -144,7 +141,7 @@ class UnitLink(ABC):
                 in_order = in_order and kept
             case Altered() as altered if (were := altered.conversion.old.partitioning) is not None:
                 keeps = altered.conversion.removed is not None  # those of a partition, or of all others
-                in_order = in_order and (keeps or self._is_reordered or were == partitioning)
+                in_order = in_order and (keeps or were == partitioning)
         return Arrivals(in_order=in_order and all(rows.in_order for rows in before),
                         only_inserted=only_inserted and not isinstance(self.spec.origin, FromBase | Exchanged)
                         and all(rows.only_inserted for rows in before), counted=counted,

@@ -119,14 +119,6 @@ class RowConversion:
                 and column.default.kind == "expression" and self.new.flavour == "mariadb"
                 and (name := sequence_of(column.default.text, self.new.database)) is not None}
 
-    @property
-    def reorders(self) -> bool:
-        """True if the server takes rows, which no key sorts, out of their partitions, and puts them into others, or one
-        behind the other. If that removes some, the others stay where they are."""
-        was = self.old.partitioning
-        return (was is not None and self.removed is None and clustered_key(self.old) is None
-                and not was.stays_in(self.new.partitioning))
-
     def begins_to_number(self, column: Column, source: int) -> bool:
         """Return whether a column becomes AUTO_INCREMENT, and rows that have zero or NULL in it get a number."""
         old = self.old.columns[source]
