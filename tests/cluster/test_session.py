@@ -5,10 +5,11 @@ import os
 import re
 import subprocess
 import sys
+from threading import Event, Thread
 
 import pytest
 
-from applier.engine.spark import session, stages
+from applier.engine.spark import session, spark_private, stages
 from applier.engine.spark.forking import PRELOADED
 from tests.support.folders import ROOT
 from tests.support.small_logs import commit, insert, new_log
@@ -26,6 +27,26 @@ def test_there_is_one_session_a_process(spark):
     assert session.start("local[2]") is spark
     assert session.start_in_background("local[2]").result() is spark
     assert not {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"} & os.environ.keys()
+
+
+def test_threads_that_make_frames_keep_the_active_session(spark):
+    """The second of two threads could restore what the first one had made active."""
+    made, second, left = spark.newSession(), Event(), Event()
+
+    def overlapping():
+        with spark_private.active_session_kept(made):
+            second.set()
+            left.wait(20)
+
+    spark.createDataFrame([(1,)], "a int")
+    thread = Thread(target=overlapping)
+    with spark_private.active_session_kept(made):
+        made.createDataFrame([(1,)], "a int")
+        thread.start()
+        second.wait(1)
+    left.set()
+    thread.join()
+    assert type(spark).getActiveSession() is spark
 
 
 def test_workers_come_with_their_modules(spark):

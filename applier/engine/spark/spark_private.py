@@ -10,6 +10,7 @@ import os
 import re
 import struct
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,8 @@ SETTINGS = {
 LAUNCHER = ("org.apache.spark.launcher.Main", "org.apache.spark.deploy.SparkSubmit")
 """Java's classes behind spark-submit: the first prints the command that runs the second."""
 _CONNECT = "pyspark.sql.connect"
+_ACTIVE_SESSION = threading.Lock()
+"""Held by the thread that changes the active session: in Python, all threads have one."""
 NO_NAME = "pyspark-shell"
 """The program that spark-submit runs for pyspark, and the name of its application unless the user gives it one."""
 
@@ -148,15 +151,16 @@ def active_session_kept(session: object) -> Iterator[None]:
     jvm = session._jvm  # type: ignore[attr-defined]  # it is no session of Connect
     of_java = jvm.org.apache.spark.sql.SparkSession if is_before_4() else \
         SparkSession._get_j_spark_session_class(jvm)
-    before, java_before = SparkSession._activeSession, of_java.getActiveSession()
-    try:
-        yield
-    finally:
-        SparkSession._activeSession = before
-        if java_before.isDefined():
-            of_java.setActiveSession(java_before.get())
-        else:
-            of_java.clearActiveSession()
+    with _ACTIVE_SESSION:
+        before, java_before = SparkSession._activeSession, of_java.getActiveSession()
+        try:
+            yield
+        finally:
+            SparkSession._activeSession = before
+            if java_before.isDefined():
+                of_java.setActiveSession(java_before.get())
+            else:
+                of_java.clearActiveSession()
 
 
 def is_before_4() -> bool:
