@@ -107,6 +107,8 @@ class Partitioning:
     def __post_init__(self) -> None:
         if self.partitions:
             checked_number(len(self.partitions))
+        if self.method in BY_VALUES and not all(partition.values for partition in self.partitions):
+            raise SchemaError(f"each partition by {self.method} needs VALUES")
 
     def stays_in(self, other: Partitioning | None) -> bool:
         """True if the other one has all rows in the same partitions: it may have more of them, for other values."""

@@ -151,6 +151,18 @@ def test_ddl_that_cannot_be_followed(sql):
     assert caught.value.exit_code == 1
 
 
+@pytest.mark.parametrize("method, values", [("RANGE", "LESS THAN (10)"), ("LIST COLUMNS", "IN (10)")])
+def test_partitions_without_the_values_that_they_need(method, values):
+    """DDL: servers refuse them (1479), so such a statement is no server's: its words are kept, and an ALTER stops."""
+    log, by = Log(), f"CREATE TABLE t (id INT) PARTITION BY {method} (id) (PARTITION a"
+    log(f"{by} VALUES LES THAN (10))")
+    assert log.at("t", 160).definition.partitioning.other.endswith("(PARTITION a VALUES LES THAN (10))")
+    log = Log()
+    log(f"{by} VALUES {values})")
+    with pytest.raises(SchemaError, match="needs VALUES"):
+        log("ALTER TABLE t ADD PARTITION (PARTITION b)")
+
+
 def test_only_wanted_tables_stop_the_replay():
     log = Log(wanted=lambda database, table: table == "t")
     log("CREATE TABLE t (a INT)")
