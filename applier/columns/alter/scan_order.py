@@ -38,9 +38,8 @@ class Arrivals:
     """The known facts about the insertion of a table's rows. in_order: a snapshot has the rows of each partition in
     this order, unless a key sorts them. only_inserted: rows were only inserted, into an empty table. counted: so they
     were since the table has an AUTO_INCREMENT column, and its counter is above the highest number. keeps_counter: it
-    still has the counter of a column that no longer has AUTO_INCREMENT. sorted_by: the key
-    that orders the rows in an engine that appends, as they were copied from InnoDB, if none was inserted or changed
-    since."""
+    still has the counter of a column that no longer has AUTO_INCREMENT. sorted_by: the key that orders the rows in an
+    engine that appends, as they were copied from InnoDB, if none was inserted or changed since."""
 
     in_order: bool = True
     only_inserted: bool = False

@@ -89,7 +89,8 @@ def _one_of(arguments: Arguments, session: Session) -> tuple[list[Value], Column
         shown = pa.nulls(len(value.values), pa.string()) if value.is_null else \
             None if shows or not value.shows else as_text(value, session)
         digits = None if type_ is BYTES and value.digits is not False and len(arguments) > 1 else False
-        made.append(Value(values, type_, value.constant, digits=digits, shows=shows, shown=shown))
+        made.append(Value(values, type_, value.constant, digits=digits, shows=shows, shown=shown,
+                          is_instant=value.is_instant and type_.base == "longtext"))
     return made, type_
 
 
@@ -138,7 +139,8 @@ def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
     texts = _shown_texts(made) if not constant else []
     return Value(chosen(made), type_, constant, _digits(made), made[0].shows, is_choice=True,
-                 shown=chosen(texts) if texts else None, in_text=bool(texts) and session.flavour == "mysql")
+                 shown=chosen(texts) if texts else None, in_text=bool(texts) and session.flavour == "mysql",
+                 is_instant=session.flavour == "mysql" and any(value.is_instant for value in made))
 
 
 def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

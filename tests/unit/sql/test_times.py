@@ -189,3 +189,23 @@ def test_days_are_not_compared_with_times_of_day_in_text(expression):
         compared(expression, "2020-01-01 10:00:00", "mysql", "")
     assert compared(expression, "2020-01-02", "mysql", "")
     assert compared(expression, "2020-01-01 10:00:00", "mariadb", "")
+
+
+@pytest.mark.parametrize(("choice", "instants"), [
+    ("{}", ["mysql", "mariadb"]), ("IF(s, {}, s)", ["mysql"]), ("CASE WHEN s THEN {0} ELSE {0} END", ["mysql"]),
+    ("COALESCE({}, s)", []), ("IFNULL({0}, {0})", []), ("CONCAT({})", [])])
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_sums_with_intervals_as_numbers(flavour, choice, instants):
+    """EV-CTX: a sum of text and an interval is the number of a date, chosen by some functions, too, which is refused;
+    else the number that the text begins with (MySQL 9.7, MariaDB 10.5, 10.11 and 11.8)."""
+    expression = f"({choice.format('s + INTERVAL 1 DAY')}) + 0"
+
+    def number():
+        made = evaluate(expression, lambda _: (pa.array(["2030-06-07 05:59:58.6"]), TEXT), 1, Session(flavour))
+        return [float(value) for value in made.values.to_pylist()]
+
+    if flavour in instants:
+        with pytest.raises(NotComputable, match="as a number"):
+            number()
+    else:
+        assert number() == [2030.0]
