@@ -41,6 +41,7 @@ from applier.sql.functions import (
 from applier.sql.functions.casts import cast
 from applier.sql.functions.dates import calendars, clocks, forms, times
 from applier.sql.functions.json_documents import loose_documents
+from applier.sql.functions.json_documents.documents import as_documents
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
 from applier.sql.read_times import datetimes
@@ -49,6 +50,7 @@ from applier.sql.values import (
     BOOL,
     BYTES,
     DOUBLE,
+    JSON,
     NULL,
     TEXT,
     Value,
@@ -198,7 +200,8 @@ class Evaluator:
             return self._without_fraction(cast(value, call, self._session), call)
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
-        as_value = self._instant if call.name == "TIMESTAMPADD" else self.value
+        as_value = self._instant if call.name == "TIMESTAMPADD" else \
+            self._part if call.name in loose_documents.OF_PARTS and self._session.flavour == "mariadb" else self.value
         arguments = self._operands(call) if call.name in conditions.DECIDED_BY else \
             [as_value(argument) for argument in call.arguments]
         if call.name in _OF_TIMES:
@@ -227,6 +230,13 @@ class Evaluator:
         is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
                                                       for value in arguments)
         return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
+
+    def _part(self, node: Node) -> Value:
+        """A part of one of MariaDB's documents, which has the text that JSON_COMPACT or the like would format."""
+        if not isinstance(node, Call) or node.name not in loose_documents.FORMATTING:
+            return self.value(node)
+        document = self.value(node.arguments[0])
+        return document if document.is_null else Value(as_documents(document, self._session), JSON, document.constant)
 
     def _without_fraction(self, made: Value, call: Call) -> Value:
         """What a call makes, as text in which MariaDB expects whole seconds if it is a cast or made by a format."""

@@ -136,7 +136,8 @@ def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType,
             return truth(made, constant=arguments[0].constant)
         if pa.types.is_integer(kind):
             return numbers(made, constant=arguments[0].constant)
-        return Value(made, JSON if read is _keys else TEXT, arguments[0].constant)
+        is_json = read is _keys and session.flavour == "mysql"
+        return Value(made, JSON if is_json else TEXT, arguments[0].constant)
 
     return function
 

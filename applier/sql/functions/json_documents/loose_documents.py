@@ -30,6 +30,11 @@ from applier.sql.functions.json_documents import (
 from applier.sql.nodes import Call
 from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, as_bytes, is_ascii, text_type, together
 
+OF_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_SET", "JSON_INSERT", "JSON_REPLACE"})
+"""Functions that put values into documents."""
+FORMATTING = frozenset({"JSON_COMPACT", "JSON_LOOSE", "JSON_DETAILED", "JSON_PRETTY"})
+"""Functions of MariaDB that format a document, which those of `OF_PARTS` take as it was before (seen on 10.5, 10.11 and
+11.8)."""
 _FROM_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_QUOTE", "MEMBER OF"})
 """Functions whose first argument is no document."""
 _OF_ANY_TEXT = frozenset({"JSON_VALID", "JSON_UNQUOTE", "JSON_EXISTS"})
