@@ -49,16 +49,17 @@ def pytest_configure(config):
 
 @contextmanager
 def untraced():
-    """With --cov, nothing is traced meanwhile."""
-    coverage = Coverage.current()
-    if coverage is None:
-        yield
-        return
-    coverage.stop()
+    """With --cov, nothing is traced meanwhile. In a process of xdist two tracers run: below the one that pytest-cov
+    starts there is the one that it started before it knew that the process is not the first."""
+    stopped = []
+    while (coverage := Coverage.current()) is not None:
+        coverage.stop()
+        stopped.append(coverage)
     try:
         yield
     finally:
-        coverage.start()
+        for coverage in reversed(stopped):
+            coverage.start()
 
 
 @pytest.hookimpl(wrapper=True)
