@@ -26,7 +26,7 @@ from applier.schema.table_parts import Column, Default
 from applier.sql.assignment import assigned
 from applier.sql.casting.texts import WIDE
 from applier.sql.evaluator import Typed, calls_functions, evaluate, number, uses_time, varies
-from applier.sql.functions.dates.times import current_timestamp
+from applier.sql.functions.dates.current import current_timestamp
 from applier.sql.same_expressions import literal_of
 from applier.sql.tokens import tokenize
 from applier.sql.values import BYTES, NULL, TEXT, Value, as_number, constant

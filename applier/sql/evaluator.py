@@ -20,84 +20,18 @@ from applier.mysql.character_sets.charsets import CHARSETS
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, GEOMETRY, ColumnType
-from applier.sql.casting.byte_strings import bit_bytes
-from applier.sql.casting.texts import WIDE, in_charset
-from applier.sql.functions import (
-    arithmetic,
-    bits,
-    choices,
-    codes,
-    conditions,
-    flow_control,
-    geometry,
-    intervals,
-    letter_cases,
-    powers,
-    searches,
-    text_forms,
-    texts,
-)
-from applier.sql.functions.casts import cast
-from applier.sql.functions.dates import calendars, clocks, forms, times
-from applier.sql.functions.json_documents import loose_documents
-from applier.sql.functions.json_documents.documents import as_documents
+from applier.mysql.types import ColumnType
+from applier.sql.casting.texts import in_charset
+from applier.sql.functions.dates.current import NOW
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
-from applier.sql.read_times import datetimes
 from applier.sql.sql_modes import ESCAPES
-from applier.sql.values import (
-    BOOL,
-    BYTES,
-    DOUBLE,
-    JSON,
-    NULL,
-    TEXT,
-    Value,
-    as_truth,
-    beside_text,
-    constant,
-    converted,
-    numbers,
-    text_type,
-)
+from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, constant, numbers
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
 Columns: TypeAlias = Callable[[str], Typed]
 """Finds the values of a column, one for all rows or one for each, and its type; KeyError if there is none."""
 
-_FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | flow_control.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS
-              | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS
-              | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | forms.FUNCTIONS | letter_cases.FUNCTIONS
-              | powers.FUNCTIONS | loose_documents.FUNCTIONS)
-_OF_STRINGS = frozenset({
-    "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
-    "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",
-    "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"})
-"""Functions of strings that have one collation, or are bytes, together."""
-_OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
-                       "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
-"""Functions of strings for which a BIT is its bytes."""
-_OF_GEOMETRY = frozenset({"LTRIM", "RTRIM", "HEX"})
-"""Others for which a geometry is its bytes."""
-_IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
-"""Functions whose text is not in the character set of literals, as text made of numbers is."""
-_OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRACT", "ADDTIME", "SUBTIME", "TIMEDIFF",
-                       "TIME_TO_SEC", "TIME_FORMAT"})
-"""Functions that read a time out of text."""
-_CHOICES = frozenset({"CASE", "SIMPLE CASE", "IF"})
-_WITH_DIGITS = frozenset({"ROUND", "TRUNCATE"})
-"""Functions that say with how many digits behind the point an exact number is shown."""
-_WITHOUT_DIGITS = frozenset({"bigint", "json", *BINARY})
-"""Types of results that do not depend on how many digits of a number are shown, as text does not: a function that needs
-a number's text does not compute where that is unknown."""
-_WITH_FORMATS = frozenset({"STR_TO_DATE", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "CONVERT_TZ"})
-_OF_A_FORMAT = frozenset({"DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME"})
-_IN_SESSION_CHARSET = frozenset({
-    "HEX", "CONV", "BIN", "OCT", "TO_BASE64", "FORMAT", "INET_NTOA", "INET6_NTOA", "BIN_TO_UUID", "SPACE", "MD5", "SHA",
-    "SHA1", "SHA2", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "MONTHNAME", "DAYNAME"})
-"""Functions whose text is in the session's character set, which is a table's own where the table is opened: bytes, if
-that is binary."""
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
 
 
@@ -159,7 +93,7 @@ def _nodes(sql: str) -> list[Node]:
 
 
 def _is_time(node: Node) -> bool:
-    return isinstance(node, Call) and (node.name in times.NOW or (node.name == "UNIX_TIMESTAMP" and not node.arguments))
+    return isinstance(node, Call) and (node.name in NOW or (node.name == "UNIX_TIMESTAMP" and not node.arguments))
 
 
 class Evaluator:
@@ -189,131 +123,10 @@ class Evaluator:
         return Value(whole, type_, constant=len(whole) == 1 != self._n, is_column=True)
 
     def _called(self, call: Call) -> Value:
-        last = call.arguments[-1] if call.name in ("+", "-") else None
-        if isinstance(last, Call) and last.name == "INTERVAL":
-            instant, count = self._instant(call.arguments[0]), self.value(last.arguments[0])
-            return intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
-        if call.name == "CAST":
-            value = (self._with_days if call.word.startswith("DATE") else self.value)(call.arguments[0])
-            if call.word.startswith("TIME"):
-                [value] = _as_instants(call, [value], self._session)
-            return self._without_fraction(cast(value, call, self._session), call)
-        if call.name not in _FUNCTIONS:
-            raise NotComputable(f"{call.name}(…)")
-        as_value = self._instant if call.name == "TIMESTAMPADD" else \
-            self._part if call.name in loose_documents.OF_PARTS and self._session.flavour == "mariadb" else self.value
-        arguments = self._operands(call) if call.name in conditions.DECIDED_BY else \
-            [as_value(argument) for argument in call.arguments]
-        if call.name in _OF_TIMES:
-            arguments = _as_instants(call, arguments, self._session)
-        if call.name in _OF_BYTES:
-            arguments = [Value(bit_bytes(value.values, value.type), BYTES, value.constant)
-                         if value.type.base == "bit" else value for value in arguments]
-        if call.name in _OF_BYTES | _OF_GEOMETRY:
-            arguments = [replace(value, type=BYTES) if value.type.base in GEOMETRY else value for value in arguments]
-        if call.name in _OF_STRINGS:
-            arguments = beside_text(arguments)
-        elif call.name in _WITH_FORMATS:
-            arguments = [_as_format(argument, call.name) for argument in arguments]
-        made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
-        if made.type == TEXT and self._session.literals in WIDE and call.name not in _IN_OWN_CHARSET:
-            made = replace(made, type=text_type(self._session.literals, None))
-        if made.type == TEXT and self._session.made_bytes and call.name in _IN_SESSION_CHARSET:
-            made = replace(made, values=made.values.cast(pa.binary()), type=BYTES, is_loose=True)
-        if made.type.base in BINARY:
-            made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
-        made = self._without_fraction(made, call)
-        is_told = call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and \
-            arguments[1].constant
-        if is_told or made.is_text or made.type.base in _WITHOUT_DIGITS or all(map(_shows, arguments)):
-            return made
-        is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
-                                                      for value in arguments)
-        return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
+        # Most tables have no expression that calls a function: their replay does not load all of them.
+        from applier.sql.calls import Calls
 
-    def _part(self, node: Node) -> Value:
-        """A part of one of MariaDB's documents, which has the text that JSON_COMPACT or the like would format."""
-        if not isinstance(node, Call) or node.name not in loose_documents.FORMATTING:
-            return self.value(node)
-        document = self.value(node.arguments[0])
-        return document if document.is_null else Value(as_documents(document, self._session), JSON, document.constant)
-
-    def _without_fraction(self, made: Value, call: Call) -> Value:
-        """What a call makes, as text in which MariaDB expects whole seconds if it is a cast or made by a format."""
-        expects_none = made.is_text or made.type.base in BINARY
-        is_one = call.name in _OF_A_FORMAT or (call.name == "CAST" and not call.word.startswith("CHARSET "))
-        return replace(made, text_scale=0) if self._session.flavour == "mariadb" and expects_none and is_one else made
-
-    def _operands(self, call: Call) -> list[Value]:
-        """The operands of AND or OR; only the one that decides for all rows, if another one is unknown."""
-        operands, unknown = list[Value](), None
-        for argument in call.arguments:  # each once, however deep they are
-            try:
-                operands.append(self.value(argument))
-            except NotComputable as error:
-                unknown = unknown or error
-        if unknown is None:
-            return operands
-        decisive = conditions.DECIDED_BY[call.name]
-        for operand in operands:
-            truths = pc.equal(as_truth(operand, self._session), decisive)
-            if pc.all(truths, skip_nulls=False).as_py():
-                return [operand, operand]
-        raise unknown
-
-    def _instant(self, node: Node) -> Value:
-        """A value to which an interval is added. In MySQL a DATE among text that is chosen has a time of day then."""
-        value = self.value(node)
-        is_choice = isinstance(node, Call) and node.name in _CHOICES
-        if self._session.flavour != "mysql" or not value.is_text or not is_choice:
-            return value
-        assert isinstance(node, Call)
-        chosen = [_day_of_year(self._instant(argument)) for argument in node.arguments]
-        if any(one.type.base == "time" for one in chosen):
-            raise NotComputable("an interval added to a time among text, which is one of the current day")
-        midnight = ColumnType("datetime")
-        return _FUNCTIONS[node.name]([converted(one, midnight, self._session) if one.type.base == "date" else one
-                                      for one in chosen], node, self._session, self._n)
-
-
-    def _with_days(self, node: Node) -> Value:
-        """A value that becomes a date. In MySQL a YEAR among text that CASE or IF chooses is its first day then."""
-        value = self.value(node)
-        if self._session.flavour != "mysql" or not value.is_text or not isinstance(node, Call) or \
-                node.name not in _CHOICES:
-            return value
-        chosen = [_day_of_year(self._with_days(argument)) for argument in node.arguments]
-        return _FUNCTIONS[node.name](chosen, node, self._session, self._n)
-
-
-def _day_of_year(value: Value) -> Value:
-    """A YEAR as the text of its first day; other values unchanged."""
-    if value.type.base != "year":
-        return value
-    years = pc.utf8_lpad(value.values.cast(pa.string()), 4, "0")
-    return replace(value, values=pc.binary_join_element_wise(years, "01-01", "-"), type=TEXT, is_column=False)
-
-
-def _as_instants(call: Call, arguments: list[Value], session: Session) -> list[Value]:
-    """The arguments with text to which an interval was added as dates, which a server has, and not as their text."""
-    return [datetimes(value, session) if value.is_text and isinstance(node, Call) and (node.name == "TIMESTAMPADD" or (
-        node.name in ("+", "-") and isinstance(node.arguments[-1], Call)
-        and node.arguments[-1].name == "INTERVAL")) else value
-        for node, value in zip(call.arguments, arguments, strict=True)]
-
-
-def _as_format(value: Value, name: str) -> Value:
-    """A literal of a session whose character set is binary as text, where it is a date or names a format; for
-    STR_TO_DATE, all bytes."""
-    if value.type.base in BINARY and (
-            name == "STR_TO_DATE" or (value.digits is False and value.constant and value.is_loose)):
-        return replace(value, values=value.values.cast(pa.string()), type=TEXT, digits=False, is_loose=False)
-    return value
-
-
-def _shows(value: Value) -> bool:
-    """False also for a FLOAT or DOUBLE with digits of its own, whose results have others."""
-    return value.shows and not (pa.types.is_floating(value.values.type) and value.type.scale is not None)
+        return Calls(self.value, self._n, self._session).called(call)
 
 
 def number(text: str) -> Value:

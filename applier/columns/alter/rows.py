@@ -42,7 +42,7 @@ from applier.sql.assignment import assigned
 from applier.sql.casting import invalid_dates, members
 from applier.sql.casting.temporals import as_copied
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.dates.times import current_timestamp
+from applier.sql.functions.dates.current import current_timestamp
 from applier.sql.values import numbers as numbers_of
 
 _Values: TypeAlias = Callable[[str], pa.Array | pa.ChunkedArray]
