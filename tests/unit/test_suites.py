@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+import os
 import re
 import signal
 import subprocess
@@ -11,10 +12,11 @@ from collections import Counter
 import pytest
 
 from tests.support import costs, mutants, near, warm_pytest
-from tests.support.called_functions import read_calls
+from tests.support.called_functions import WATCHED, read_calls
 from tests.support.folders import CASES, ROOT
 from tests.support.mutants import changed_source, changes_in
 from tests.support.turns import COLLECTED, mark_thorough
+from tests.support.watched.sitecustomize import FOLDER
 
 RULES = re.findall(r"^\| ([A-Z][A-Z0-9]*(?:-[A-Za-z0-9]+)*) \|", (ROOT / "docs" / "RULES.md").read_text(), re.MULTILINE)
 
@@ -162,6 +164,17 @@ def test_a_loop_without_end_is_told_from_a_busy_machine(tmp_path, monkeypatch):
     assert code("while True: pass", patience=1000) == -signal.SIGXCPU
     assert code("time.sleep(1000)", patience=0.5) == -signal.SIGKILL
     assert code("assert False", patience=1000) == 1
+
+
+def test_what_is_imported_is_not_called(tmp_path):
+    """A test that imports all modules is near to none of them by that."""
+    environment = os.environ | {"PYTHONPATH": f"{WATCHED}:{ROOT}", FOLDER: str(tmp_path),
+                                "PYTEST_CURRENT_TEST": "tests/unit/test_words.py::test"}
+    subprocess.run([sys.executable, "-c", "from applier import errors; errors.reason(OSError())"], check=True, cwd=ROOT,
+                   env=environment)
+    [(test, called)] = read_calls(tmp_path).items()
+    assert test == "tests/unit/test_words.py" and "applier/errors.py:reason" in called
+    assert {"applier/errors.py:<module>", "applier/errors.py:ApplierError"}.isdisjoint(called)
 
 
 def test_tests_near_to_the_files_beside_a_change_fill_the_budget():
