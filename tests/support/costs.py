@@ -3,12 +3,14 @@ prints them.
 
 tests/costs.tsv keeps the table: for each module the CPU seconds of its tests of every day and of those that are marked
 `thorough`, and the number of both. `--cost` names the modules that have grown by more than a fifth since;
-`--cost=write` writes the rows of the modules that ran, and drops those of modules that are gone. A module's fixtures
-count where they are made.
+`--cost=write` writes the rows of the modules that ran, and drops those of modules that are gone; skipped tests did not
+run. A module's fixtures count where they are made. What a process leaves behind when it ends, as a driver leaves its
+JVM, becomes a child of the process of the tests (Linux), and so it counts to its end.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,6 +25,7 @@ GROWTH = 1.2
 """A module is named when its cost exceeds the table's by this factor."""
 SMALLEST = 2.0
 """CPU seconds: below this the difference between two runs is noise."""
+_PR_SET_CHILD_SUBREAPER = 36
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PROPERTY = "cpu_seconds"
 _Figure = TypeVar("_Figure", int, float)
@@ -37,6 +40,7 @@ class Costs:
         self.by_suite: dict[str, Counter[str]] = {suite: Counter() for suite in SUITES}
         self.tests: dict[str, Counter[str]] = {suite: Counter() for suite in SUITES}
         self.writes = writes
+        adopt_orphans()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
@@ -49,15 +53,20 @@ class Costs:
         return (yield from _measured(item))
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_teardown(self, item: pytest.Item) -> Iterator[None]:
-        """Measure one phase of a test."""
-        return (yield from _measured(item))
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+        """Measure the last phase of a test. At the end of a module nobody waits for its processes any more."""
+        try:
+            return (yield from _measured(item))
+        finally:
+            if nextitem is None or nextitem.path != item.path:
+                reap()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add what the process of a test measured. The last phase's report has the properties of all phases."""
-        if report.when == "teardown":
-            suite, module = SUITES["thorough" in report.keywords], report.location[0]
+        suite, module = SUITES["thorough" in report.keywords], report.location[0]
+        if report.when == "call" and not report.skipped:
             self.tests[suite][module] += 1
+        if report.when == "teardown":
             for name, seconds in report.user_properties:
                 if name == _PROPERTY:
                     self.by_suite[suite][module] += float(str(seconds))
@@ -129,6 +138,21 @@ def cpu_seconds() -> float:
     """CPU seconds of this process, of the children that it waited for, and of its living descendants with theirs."""
     own = os.times()
     return own.user + own.system + own.children_user + own.children_system + sum(map(_of_tree, _children(os.getpid())))
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants whose own parent has ended. Those that ended, too, count until `reap` waits for
+    them, and then among the children that were waited for."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def reap() -> None:
+    """Wait for all children that have ended. A `Popen` that has not done so for its process finds no exit code then."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
 
 
 def _of_tree(process: int) -> float:

@@ -2,16 +2,21 @@
 
 import ast
 import difflib
+import os
 import re
+import signal
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
 
-from tests.support import costs, mutants, near
-from tests.support.called_functions import read_calls
+from tests.support import costs, mutants, near, warm_pytest
+from tests.support.called_functions import WATCHED, read_calls
 from tests.support.folders import CASES, ROOT
 from tests.support.mutants import changed_source, changes_in
 from tests.support.turns import COLLECTED, mark_thorough
+from tests.support.watched.sitecustomize import FOLDER
 
 RULES = re.findall(r"^\| ([A-Z][A-Z0-9]*(?:-[A-Za-z0-9]+)*) \|", (ROOT / "docs" / "RULES.md").read_text(), re.MULTILINE)
 
@@ -75,6 +80,39 @@ def test_costs_are_written_of_the_modules_that_ran(tmp_path, monkeypatch):
     assert table.read_text() == f"{ran}\t1.3\t5.0\t4\t7\n{other}\t2.0\t0.0\t3\t0\n"
 
 
+def test_a_skipped_test_is_none_that_ran(monkeypatch):
+    """So the row of a module stays whose tests were all skipped, as where no older Spark is."""
+    monkeypatch.setattr(costs, "adopt_orphans", lambda: None)
+    ran = costs.Costs(writes=False)
+    for module, outcome in (("skipped", "skipped"), ("ran", "passed"), ("ran", "failed")):
+        for when in ("call", "teardown"):
+            ran.pytest_runtest_logreport(pytest.TestReport(
+                module, (module, 1, "test"), {"thorough": 1}, outcome if when == "call" else "passed", None, when))
+    assert ran.tests == {"day": Counter(), "thorough": Counter(ran=2)}
+
+
+ORPHANED = """
+import os, subprocess
+from tests.support.costs import adopt_orphans, cpu_seconds, reap
+adopt_orphans()
+before = cpu_seconds()
+subprocess.run(["sh", "-c", "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done' &"])
+os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+ended = cpu_seconds()
+reap()
+try:
+    os.wait()
+except ChildProcessError:
+    print(ended - before > 0.1, cpu_seconds() >= ended)
+"""
+
+
+def test_what_a_process_leaves_behind_counts_when_it_has_ended():
+    """As a JVM, which ends after its driver."""
+    done = subprocess.run([sys.executable, "-c", ORPHANED], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "True True\n", done.stderr
+
+
 def test_tests_near_to_a_package_are_those_of_its_model():
     """And changed tests themselves, first."""
     chosen = near.tests_for(["tests/unit/test_words.py", "applier/apply/index"])
@@ -111,6 +149,32 @@ def test_a_mutant_is_judged_by_tests_that_call_the_function(tmp_path, monkeypatc
     assert mutants.arguments_of("day", f"{kernels}/outline_gtids.py", "read_gtid")[2:] == ["tests/unit/test_words.py"]
     assert mutants.arguments_of("day", changed, "other") == [*near.DAILY]
     assert mutants.arguments_of("near", changed, "other")[2:] == near.tests_for([changed])
+
+
+def test_a_loop_without_end_is_told_from_a_busy_machine(tmp_path, monkeypatch):
+    """The CPU time of the tests judges a mutant, and not the clock."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    monkeypatch.chdir(tmp_path)
+
+    def code(line, patience):
+        (tmp_path / "test_it.py").write_text(f"import time\ndef test_it():\n    {line}\n")
+        monkeypatch.setattr(warm_pytest, "PATIENCE", patience)
+        return warm_pytest.exit_code(str(tmp_path / "said"), 1, ["-q", "-p", "no:cacheprovider", str(tmp_path)])
+
+    assert code("while True: pass", patience=1000) == -signal.SIGXCPU
+    assert code("time.sleep(1000)", patience=0.5) == -signal.SIGKILL
+    assert code("assert False", patience=1000) == 1
+
+
+def test_what_is_imported_is_not_called(tmp_path):
+    """A test that imports all modules is near to none of them by that."""
+    environment = os.environ | {"PYTHONPATH": f"{WATCHED}:{ROOT}", FOLDER: str(tmp_path),
+                                "PYTEST_CURRENT_TEST": "tests/unit/test_words.py::test"}
+    subprocess.run([sys.executable, "-c", "from applier import errors; errors.reason(OSError())"], check=True, cwd=ROOT,
+                   env=environment)
+    [(test, called)] = read_calls(tmp_path).items()
+    assert test == "tests/unit/test_words.py" and "applier/errors.py:reason" in called
+    assert {"applier/errors.py:<module>", "applier/errors.py:ApplierError"}.isdisjoint(called)
 
 
 def test_tests_near_to_the_files_beside_a_change_fill_the_budget():

@@ -150,6 +150,7 @@ def rows_event(start, stop, safe_end, kind, event_type, state):
         return Status.DONE
     columns, at = read_bitmaps(start, stop, event_type)
     if at == 0 or columns != table.n_columns:
+        state.detail = 0  # from the first row on
         return Status.BAD_LENGTH if columns == NO_HEADER else Status.BAD_ROWS
     bitmap_bytes = (columns + 7) >> 3
     before, after = np.int64(0), np.int64(0)

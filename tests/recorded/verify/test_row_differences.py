@@ -104,6 +104,7 @@ def test_differences_lead_from_the_server_to_the_snapshot(snapshot, seed, monkey
         assert all(count >= 0 for count in rows.values())
         assert +rows == Counter(_cells(table, here[table.full_name]) if table.full_name in here else ())
         assert (diff.differing == 0) == (table.full_name not in found.by_table)
+        assert (diff.rows_before, diff.rows_after) == (there[table.full_name].num_rows, table.entry.rows)
 
 
 class _Sums:

@@ -2,7 +2,8 @@
 
 Python imports it as it starts wherever this folder is in PYTHONPATH, as in the processes that tests start under
 `pytest --calls` (tests/support/called_functions.py). pytest's variable says which test it is; it stays what it was
-when the process started, so that a process which serves several modules counts for the first one.
+when the process started, so that a process which serves several modules counts for the first one. The bodies of
+modules and classes do not count: that they run says which test imports them first, and not what it tests.
 """
 
 import os
@@ -34,7 +35,8 @@ class Watch:
         """Of a tracer Python tells only calls, where it returns nothing; a profiler would get those of C, too."""
         if (code := frame.f_code) not in self._seen:
             self._seen.add(code)
-            if _PACKAGES and code.co_filename.startswith(_PACKAGES):  # the interpreter may be ending
+            is_function = code.co_flags & 1  # inspect.CO_OPTIMIZED, without an import that takes long
+            if is_function and _PACKAGES and code.co_filename.startswith(_PACKAGES):  # the interpreter may be ending
                 self._note(f"{code.co_filename[len(_ROOT) + 1:]}:{code.co_qualname}")
             if not self._hooked and hasattr(module := sys.modules.get("keysearch.numba_private"), "CompiledKernel"):
                 self._watch_kernels(module.CompiledKernel)

@@ -86,6 +86,16 @@ def test_events_of_mariadb(key_file, counts, part, most, monkeypatch):
     assert found == start + plain
 
 
+@pytest.mark.parametrize("kind, body", [(15, b"\4\0" + bytes(range(60))), (4, bytes(8) + b"binlog.000007")],
+                         ids=["description", "rotate"])
+def test_the_first_event_of_a_relay_log_needs_no_position_and_no_checksum(key_file, kind, body):
+    """A description of the source's log, or a ROTATE, tells by what it says whether a key fits."""
+    start, *_ = log(KEY, False, [])
+    plain = struct.pack("<IBIIIH", 1, kind, 7, 19 + len(body), 0, 0) + body
+    secret = encrypted(plain, len(start), KEY, False)
+    assert read_all(decrypted_mariadb(start, Parts(secret, 1000), Keys((), (key_file,)), "uri")) == start + plain
+
+
 @pytest.mark.parametrize("counts", [False, True])
 def test_a_cut_off_event_keeps_its_header(key_file, counts):
     """And so it is seen to be cut off."""

@@ -86,6 +86,7 @@ def test_depth():
     path = "$" + "[0]" * 98
     assert one(deep, column((INSERT, path + "[0]", []))) == "[" * 100 + "]" * 100
     assert one(deep, column((INSERT, path + "[0]", [[]]))) == 3157
+    assert one(deep, column((INSERT, path + "[0]", ["", [], ""]))) == 3157
     assert one(deep, column((INSERT, path + "[0]", [1]))) == "[" * 100 + "1" + "]" * 100
     hundred = column((INSERT, path + "[0]", []), (INSERT, path + "[0][0]", 1), (REPLACE, path + "[0][0]", "]"))
     assert one(deep, hundred) == "[" * 100 + '"]"' + "]" * 100

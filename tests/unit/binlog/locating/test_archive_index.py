@@ -14,6 +14,7 @@ from applier.binlog.locating import search
 from applier.binlog.locating import search as indexes
 from applier.binlog.locating.targets import ByGtid, ByXid
 from applier.errors import ArchiveError
+from applier.io.progress import Silent
 from tests.support.examples import examples
 from tests.support.mutated_json import mutants
 from tests.support.plain_reading import find, gtid, read_plainly, truly
@@ -48,6 +49,24 @@ def test_an_index_that_is_damaged_is_made_anew(damage, archive, reading):
     assert place.read_bytes() != whole or damage(whole) == whole
     assert truly(archive, 7) and reading.files >= 1
     assert place.read_bytes() == whole
+
+
+def test_an_update_says_how_far_it_is(archive):
+    """As it reads whole files, which takes minutes for an archive."""
+    class Watcher(Silent):
+        def __init__(self):
+            self.told = []
+
+        def phase(self, name, total, what):
+            self.told.append((name, total, what))
+
+        def update(self, done, rows=0):
+            self.told.append(done)
+
+    (archive / indexes.INDEX_NAME).write_bytes(b"")
+    watcher = Watcher()
+    assert search.locate([str(archive)], gtid(7), watcher)
+    assert watcher.told[0] == ("index", 5, "files") and watcher.told[-1] == 5
 
 
 def tampered(archive: Path, change) -> None:

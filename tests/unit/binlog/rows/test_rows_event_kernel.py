@@ -52,7 +52,8 @@ def test_another_number_of_columns_than_the_table_map_has(columns):
     if columns == b"\xfc\2\0":
         assert len(read(m.as_file(TABLE, m.event(30, body[19:]))).changes) == 1  # two columns, written the long way
     else:
-        refused(m.event(30, body[19:]), match="contradicts")
+        refused(event, m.event(30, body[19:]), match="row 1 of a rows event contradicts",
+                position=AFTER_TABLE + len(event))
 
 
 @pytest.mark.parametrize("length", [2, 128, 255])

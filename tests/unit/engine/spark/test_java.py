@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from applier.engine.spark import java
+from applier.engine.spark import java, session
 from applier.errors import ApplierError, UsageError
 from tests.support.folders import open_folder
 
@@ -54,6 +54,13 @@ def test_missing_java_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(UsageError, match="no bin/java"):
         java.find_java()
+
+
+def test_a_client_of_spark_connect_needs_no_java(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(UsageError, match="no bin/java"):
+        session.boot("local[2]")
+    session.boot("sc://host:15002")
 
 
 def test_configured_spark_is_left_to_start_its_own_way(monkeypatch):

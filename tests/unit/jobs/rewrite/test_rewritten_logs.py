@@ -118,6 +118,16 @@ def test_lengths_of_transactions(n, tmp_path):
     assert images(tmp_path / "packed" / log.path.name) == images(tmp_path / "out" / log.path.name)
 
 
+def test_every_transaction_of_rows_is_compressed(tmp_path):
+    """As a whole, from the first one on; statements are not."""
+    log = Log(tmp_path, TABLE.format("PRIMARY KEY", "", "", ""))
+    row = {"id": list(range(99)), "a": [0] * 99, "b": ["x" * 9] * 99, "c": ["y" * 9] * 99}
+    log.changed((row, row | {"a": [1] * 99}))
+    log.rewritten(tmp_path / "out", compress=True)
+    groups = [event.name for event in applier.binlog.open(str(tmp_path / "out" / log.path.name))][2:]
+    assert groups == ["GTID", "QUERY"] * 2 + ["GTID", "TRANSACTION_PAYLOAD"] * 3
+
+
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 def test_a_key_that_comes_later(flavour, tmp_path):
     """PKE: the definition at the event decides, though the log's columns are the same."""

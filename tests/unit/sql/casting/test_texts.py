@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.values.value_texts import date_texts
 from applier.schema.ddl.ddl import parse_statement
@@ -47,6 +48,15 @@ def test_dates_in_their_usual_form_are_read_as_others_are(monkeypatch):
     monkeypatch.setattr(temporal_texts, "USUAL_FORM", "^$")
     assert convert_values(texts, SHOWN, definition.columns[0].type, session).equals(at_once)
     assert at_once.null_count == 1
+
+
+def test_a_time_with_an_offset_needs_the_sessions_zone():
+    """EV-CTX: by the session's clock, which a log does not tell where the zone is the server's own."""
+    texts, wanted = pa.array(["2024-02-28 23:30:00+01:00"]), column_type("DATETIME")
+    shown = convert_values(texts, SHOWN, wanted, Session("mysql", "", "+02:00"))
+    assert shown.cast(pa.string()).to_pylist() == ["2024-02-29 00:30:00.000000"]
+    with pytest.raises(NotComputable, match="--system-time-zone can"):
+        convert_values(texts, SHOWN, wanted, Session("mysql"))
 
 
 def column_type(kind):
