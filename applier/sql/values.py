@@ -48,8 +48,9 @@ class Value:
     that a column has of each value, where `type` does not tell how many digits that has; functions have it if
     `in_text`. `text_scale`: the decimals with which functions show a number, where `shows` does not hold, or the digits
     of a second that MariaDB expects in text that is not constant, None for six. `is_instant`: it is text to which an
-    interval was added, which is a date's number where one is needed. `is_document`: it is a document to MariaDB, though
-    its type is that of text or bytes: a column with the constraint JSON_VALID, or a choice of such columns."""
+    interval or a time was added, which is a date or a time where one is needed, or its number. `is_document`: it is a
+    document to MariaDB, though its type is that of text or bytes: a column with the constraint JSON_VALID, or a choice
+    of such columns."""
 
     values: pa.Array
     type: ColumnType
