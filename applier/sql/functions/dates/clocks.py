@@ -57,12 +57,14 @@ def _added(sign: int) -> Function:
         if has_dates(start):
             return _shown_sum(start, span, sign, session, n)
         if start.type.base in ("date", "datetime"):
-            if zero_dates.has_any(start.values):
+            if zero_dates.has_any(start.values) and (session.flavour == "mysql" or call.name == "TIMESTAMP"):
                 raise NotComputable(f"{call.name} of an invalid date")
             type_ = ColumnType("datetime", fsp=max(start.type.fsp, span.type.fsp))
-            instants = replace(start, values=start.values.cast(pa.timestamp("us")))
+            instants = replace(start, values=zero_dates.counted(start.values.cast(pa.timestamp("us"))))
             (clock, more), is_null = _micros([instants, span], n)
             made = clock + sign * more
+            if zero_dates.has_any(start.values):
+                is_null = is_null | (made < FIRST)
             if ((made < FIRST) | (made > LAST))[~is_null].any():
                 raise NotComputable(f"{call.name} beyond what a date can be")
             return Value(pa.array(made, mask=is_null).cast(pa.timestamp("us")), type_, constant)
