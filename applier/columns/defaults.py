@@ -19,7 +19,8 @@ from applier.errors import NotComputable, SchemaError
 from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS
 from applier.mysql.names import folded
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, DATES
+from applier.mysql.types import BINARY, CHARACTER, DATES, MEMBERS
+from applier.schema.checks import is_json
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Default
@@ -33,6 +34,8 @@ from applier.sql.values import BYTES, NULL, TEXT, Value, as_number, constant
 
 Stored = Callable[[str], pa.Array | pa.ChunkedArray]
 """Finds the values of a stored column of the same rows; KeyError if it does not exist."""
+_OF_DOCUMENTS = BINARY | CHARACTER - MEMBERS
+"""Types that are documents to MariaDB if a column's constraint is JSON_VALID of it."""
 _NOW = re.compile(r"(?:CURRENT_TIMESTAMP|NOW)(?:\((\d)?\))?", re.IGNORECASE)
 
 
@@ -193,7 +196,9 @@ def _of_table(session: Session, definition: TableDefinition) -> Session:
     session = replace(session, made_bytes=definition.charset == "binary")
     if definition.flavour == "mysql":
         return replace(session, collation=DEFAULT_COLLATIONS["mysql"][session.literals])
-    return replace(session, literals=definition.charset)
+    documents = frozenset(folded(column.name) for column in definition.columns
+                          if column.type.base in _OF_DOCUMENTS and is_json(column.check, column.name))
+    return replace(session, literals=definition.charset, documents=documents)
 
 
 def _of_generated(session: Session, definition: TableDefinition) -> Session:

@@ -21,8 +21,9 @@ class Session:
     introducer and `collation` the one in which they are compared, None where it is unknown, `compares_in` is that in
     which all text is compared, None where the text tells, `made_bytes` tells that text which functions make in the
     session's character set is bytes, `lc_time_names` is the number of the language of days and months, 0 for English.
-    `last_timestamp` is MariaDB's last TIMESTAMP in microseconds, None where it is unknown, and `server_version` is the
-    server's, "" where it is unknown."""
+    `documents` names the columns that are documents to MariaDB, in lower case. `last_timestamp` is MariaDB's last
+    TIMESTAMP in microseconds, None where it is unknown, and `server_version` is the server's, "" where it is unknown.
+    """
 
     flavour: str = "mysql"
     sql_mode: str = ""
@@ -35,6 +36,7 @@ class Session:
     lc_time_names: int = 0
     last_timestamp: int | None = None
     server_version: str = ""
+    documents: frozenset[str] = frozenset()
 
     def in_zone(self, instant: int) -> int | None:
         """A time in microseconds UTC as the session's clock shows it, None where the log does not tell its zone."""

@@ -19,6 +19,7 @@ from applier.errors import NotComputable
 from applier.mysql.character_sets.charsets import CHARSETS
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.exact_text import exact_text
+from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.sql.casting.texts import in_charset
@@ -120,7 +121,8 @@ class Evaluator:
         whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
         if type_.base == "char" and "PAD_CHAR_TO_FULL_LENGTH" in self._session.sql_mode:
             whole = pc.utf8_rpad(whole, type_.length or 1, " ")
-        return Value(whole, type_, constant=len(whole) == 1 != self._n, is_column=True)
+        return Value(whole, type_, constant=len(whole) == 1 != self._n, is_column=True,
+                     is_document=folded(node.name) in self._session.documents)
 
     def _called(self, call: Call) -> Value:
         # Most tables have no expression that calls a function: their replay does not load all of them.

@@ -50,6 +50,8 @@ def has_dates(value: Value) -> bool:
 def datetimes(value: Value, session: Session, *, whole: bool = False, is_day: bool = False) -> Value:
     """The dates, and dates and times, as datetimes with the fractions of a second that they have. `whole`: an invalid
     date is none where the sql_mode says so; `is_day`: read for a function that needs no time of day."""
+    if value.is_instant and value.is_text and pc.all(pc.match_substring_regex(value.values, _DATED)).as_py() is False:
+        raise NotComputable("a time to which one was added, as a date")
     if value.type.base == "year" and session.flavour == "mysql":
         made = by_distinct(value.values, _first_day, pa.int64())
     else:
@@ -57,6 +59,10 @@ def datetimes(value: Value, session: Session, *, whole: bool = False, is_day: bo
         made = _read(value, session, lambda one: _datetime(one, session, whole=whole, is_day=is_day)[0], pa.int64())
     type_ = ColumnType("datetime", fsp=_digits(value, session))
     return replace(value, values=made.cast(pa.timestamp("us")), type=type_, digits=False)
+
+
+_DATED = r"^\d{4}-"
+"""Text that begins with a year."""
 
 
 def _first_day(year: int) -> int:

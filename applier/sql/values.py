@@ -30,6 +30,8 @@ WHOLE_NUMBER = ColumnType("bigint")
 NULL = ColumnType("null")
 BOOL = ColumnType("decimal", precision=1, scale=0)
 """The type of 1 and 0 that are true and false in a document; a column of an equal type has numbers."""
+PERHAPS_BOOL = replace(BOOL)
+"""The type of 1 and 0 that may be true and false in a document."""
 BYTES = ColumnType("longblob")
 SEVERAL = ""
 """Stands for the collation of text made of texts with different collations."""
@@ -46,7 +48,9 @@ class Value:
     that a column has of each value, where `type` does not tell how many digits that has; functions have it if
     `in_text`. `text_scale`: the decimals with which functions show a number, where `shows` does not hold, or the digits
     of a second that MariaDB expects in text that is not constant, None for six. `is_instant`: it is text to which an
-    interval was added, which is a date's number where one is needed."""
+    interval or a time was added, which is a date or a time where one is needed, or its number. `is_document`: it is a
+    document to MariaDB, though its type is that of text or bytes: a column with the constraint JSON_VALID, or a choice
+    of such columns."""
 
     values: pa.Array
     type: ColumnType
@@ -60,6 +64,7 @@ class Value:
     in_text: bool = False
     text_scale: int | None = None
     is_instant: bool = False
+    is_document: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""

@@ -85,6 +85,18 @@ def as_nulls(values: _Values) -> _Values:
     return pc.if_else(pa.array(which(values)), pa.scalar(None, values.type), values)
 
 
+def counted(values: _Values) -> _Values:
+    """Datetimes with the days that MariaDB counts for such dates, from the month's first day on: 31 February is 2 or 3
+    March, month 0 the December before."""
+    if not has_any(values):
+        return values
+    micros = numbers_of(values)
+    year, month, day = parts(micros // DAY)
+    months = (year - 1970) * 12 + month - 1
+    days = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) + day - 1
+    return pc.if_else(pa.array(which(values)), pa.array(days * DAY + micros % DAY).cast(values.type), values)
+
+
 def to_python_number(scalar: pa.Scalar) -> Any:
     """Return a value from which Arrow makes the same scalar again."""
     if may_have(scalar.type) and has_any(pa.repeat(scalar, 1)):

@@ -12,7 +12,7 @@ from applier.schema.column_ids import numbered
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
-from applier.schema.key_infos import clustered_key
+from applier.schema.key_infos import clustered_key, is_innodb
 from applier.schema.name_case import folded_table
 from applier.schema.versioning import ENDS_OF_TIME
 
@@ -64,7 +64,10 @@ class TableVersion:
 
     def reorders(self, definition: TableDefinition) -> bool:
         """True if that definition takes rows, which no key sorts, out of partitions, and all of them come from this
-        log: a version of its own then knows whether there were any."""
+        log: a version of its own then knows whether there were any. Or if it takes them out of InnoDB, which reads
+        them in the order of a key."""
+        if is_innodb(self.definition) and not is_innodb(definition):
+            return True
         return (definition.partitioning is None and self.in_base is None and not self.is_older_than_log
                 and clustered_key(self.definition) is None and self.moves_rows(definition))
 

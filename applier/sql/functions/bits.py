@@ -1,5 +1,6 @@
 """Operators of bits over whole columns: of whole numbers with 64 bits, in two's complement if they are negative; the
-result has no sign. Source: MySQL manual, "Bit Functions and Operators"; judged by both servers.
+result has no sign. Bytes are the number that they begin with in MariaDB. Source: MySQL manual, "Bit Functions and
+Operators"; judged by both servers.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _ALL = (1 << 64) - 1
 def _of_bits(function: Callable[..., np.ndarray]) -> Function:
     """A function of arrays of uint64; NULL where an operand is."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        if any(value.type.base in BINARY for value in arguments):
+        if session.flavour == "mysql" and any(value.type.base in BINARY for value in arguments):
             raise NotComputable(f"{call.name} of bytes")
         found = [Value(_whole(value, session), UNSIGNED, value.constant) for value in arguments]
         arrays = together(found, n)

@@ -58,7 +58,9 @@ def cast(value: Value, call: Call, session: Session) -> Value:
             return Value(_of_bytes(value, session), TEXT, value.constant)
         return Value(as_text(value, session), TEXT, value.constant)
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
-        return _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
+        made = _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
+        is_document = value.is_document or (session.flavour == "mariadb" and value.type.base == "json")
+        return replace(made, is_document=is_document)
     of_charset = _OF_CHARSET.fullmatch(call.word)
     if of_charset and of_charset[2] == "BINARY":
         made = _binary(value, int(of_charset[1]) if of_charset[1] else None, None, session)

@@ -21,10 +21,13 @@ from applier.sql.functions.conditions import FUNCTIONS as CONDITIONS
 from applier.sql.functions.conditions import check_written_clocks, compared
 from applier.sql.nodes import Call
 from applier.sql.values import (
+    BOOL,
     BYTES,
     DOUBLE,
     NULL,
+    PERHAPS_BOOL,
     TEXT,
+    WHOLE_NUMBER,
     Arguments,
     Function,
     Value,
@@ -40,8 +43,8 @@ from applier.sql.values import (
 )
 
 
-def _common_type(arguments: Arguments, session: Session) -> ColumnType:
-    """The type of a choice between these values. Raises NotComputable."""
+def _common_type(arguments: Arguments, session: Session, name: str) -> ColumnType:
+    """The type of a choice between these values, which the function of this name makes. Raises NotComputable."""
     typed = [value for value in arguments if not value.is_null]
     if not typed:
         return NULL
@@ -59,15 +62,18 @@ def _common_type(arguments: Arguments, session: Session) -> ColumnType:
         return BYTES
     if any(value.is_text or value.type.base in MEMBERS for value in typed):
         return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
+    if session.flavour == "mariadb" and all(value.type is BOOL for value in typed):
+        return BOOL if len(typed) == len(arguments) or name == "IF" else \
+            PERHAPS_BOOL if name.endswith("CASE") else WHOLE_NUMBER  # CASE by whether ELSE NULL is written
     arrays = [as_number(value, session) for value in typed]
     if any(pa.types.is_floating(array.type) for array in arrays):
         return DOUBLE
     return exact_type(max(array.type.scale for array in arrays))
 
 
-def _one_of(arguments: Arguments, session: Session) -> tuple[list[Value], ColumnType]:
+def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Value], ColumnType]:
     """The values converted to their common type."""
-    type_ = _common_type(arguments, session)
+    type_ = _common_type(arguments, session, name)
     scales = {value.type.scale or 0 for value in arguments if not value.is_null}
     shows = type_.base != "decimal" or len(scales) == 1  # each is shown with its own digits
     made = []
@@ -106,15 +112,23 @@ def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
 
 
 def _coalesce(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    made, type_ = _one_of(arguments, session)
+    made, type_ = _one_of(arguments, session, call.name)
     texts = _shown_texts(made)
     return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made), _digits(made),
-                 made[0].shows, is_choice=True, shown=pc.coalesce(*together(texts, n)) if texts else None)
+                 made[0].shows, is_choice=True, shown=pc.coalesce(*together(texts, n)) if texts else None,
+                 is_document=_are_documents(arguments))
 
 
 def _digits(values: list[Value]) -> bool | None:
     """None if one of the values is hexadecimal digits, which are a number or text by the place of the choice."""
     return None if any(value.digits is None for value in values) else False
+
+
+def _are_documents(values: list[Value]) -> bool:
+    """Return whether a choice of these is a document to MariaDB: of columns that are, none of them converted."""
+    typed = [value for value in values if not value.is_null]
+    return all(value.is_document and (value.is_column or value.is_choice) for value in typed) and \
+        len({value.type.charset for value in typed} - {None}) < 2
 
 
 def _shown_texts(values: list[Value]) -> list[Value]:
@@ -126,7 +140,7 @@ def _shown_texts(values: list[Value]) -> list[Value]:
 def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """Pair alternating conditions and values; the rest is the ELSE."""
     whens, (*thens, otherwise) = arguments[:-1:2], [*arguments[1:-1:2], arguments[-1]]
-    made, type_ = _one_of([*thens, otherwise], session)
+    made, type_ = _one_of([*thens, otherwise], session, call.name)
     constant = all(value.constant for value in arguments)
     truths = [replace(when, values=as_truth(when, session)) for when in whens]
 
@@ -140,7 +154,8 @@ def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     texts = _shown_texts(made) if not constant else []
     return Value(chosen(made), type_, constant, _digits(made), made[0].shows, is_choice=True,
                  shown=chosen(texts) if texts else None, in_text=bool(texts) and session.flavour == "mysql",
-                 is_instant=session.flavour == "mysql" and any(value.is_instant for value in made))
+                 is_instant=session.flavour == "mysql" and any(value.is_instant for value in made),
+                 is_document=_are_documents([*thens, otherwise]))
 
 
 def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -163,7 +178,8 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     [values, equal] = together([left, replace(same, values=as_truth(same, session))], n)
     nulls = pa.scalar(None, values.type)
     return replace(left, values=pc.if_else(equal.fill_null(False), nulls, values),
-                   constant=left.constant and right.constant, is_column=False, is_choice=True)
+                   constant=left.constant and right.constant, is_column=False, is_choice=True,
+                   is_instant=left.is_instant and session.flavour == "mysql")
 
 
 def _days_among(arguments: Arguments, session: Session) -> Arguments:
@@ -210,8 +226,10 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         arguments = [Value(as_double(as_number(value, session)), DOUBLE, value.constant) for value in arguments]
         are_strings = [False]
     if not any(are_strings) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
-        return EXTREMES[call.name](arguments, call, session, n)
-    (made, *others), type_ = _one_of(arguments, session)
+        extreme = EXTREMES[call.name](arguments, call, session, n)
+        are_truths = session.flavour == "mariadb" and all(value.type is BOOL for value in arguments)
+        return replace(extreme, type=BOOL) if are_truths else extreme
+    (made, *others), type_ = _one_of(arguments, session, call.name)
     if type_ is BYTES:
         chosen = pc.max_element_wise if call.name == "GREATEST" else pc.min_element_wise
         return Value(chosen(*together([made, *others], n), skip_nulls=False), BYTES,

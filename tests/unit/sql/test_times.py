@@ -209,3 +209,16 @@ def test_sums_with_intervals_as_numbers(flavour, choice, instants):
             number()
     else:
         assert number() == [2030.0]
+
+
+@pytest.mark.parametrize("expression", [
+    "DATE_FORMAT({}, '%H')", "YEAR({})", "CAST({} AS DATE)", "LAST_DAY({})", "DATEDIFF({}, '2020-01-01')", "{} + 0",
+    "{} + INTERVAL 1 DAY"])
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_a_time_to_which_one_was_added_is_no_text_to_functions_of_dates(flavour, expression):
+    """EV-CTX: it is one of the current day, or of none, and a number, which is refused; text where a choice is made of
+    it (MySQL 9.7, MariaDB 10.5, 10.11 and 11.8)."""
+    with pytest.raises(NotComputable, match=r"was added, as a date|as a number"):
+        evaluate(expression.format("ADDTIME('10:11:12', '00:10:00')"), no_columns, 1, Session(flavour))
+    chosen = evaluate("DATE_FORMAT(COALESCE(ADDTIME('10:11:12', '00:10:00')), '%H')", no_columns, 1, Session(flavour))
+    assert chosen.values.to_pylist() == [None]

@@ -57,12 +57,14 @@ def _added(sign: int) -> Function:
         if has_dates(start):
             return _shown_sum(start, span, sign, session, n)
         if start.type.base in ("date", "datetime"):
-            if zero_dates.has_any(start.values):
+            if zero_dates.has_any(start.values) and (session.flavour == "mysql" or call.name == "TIMESTAMP"):
                 raise NotComputable(f"{call.name} of an invalid date")
             type_ = ColumnType("datetime", fsp=max(start.type.fsp, span.type.fsp))
-            instants = replace(start, values=start.values.cast(pa.timestamp("us")))
+            instants = replace(start, values=zero_dates.counted(start.values.cast(pa.timestamp("us"))))
             (clock, more), is_null = _micros([instants, span], n)
             made = clock + sign * more
+            if zero_dates.has_any(start.values):
+                is_null = is_null | (made < FIRST)
             if ((made < FIRST) | (made > LAST))[~is_null].any():
                 raise NotComputable(f"{call.name} beyond what a date can be")
             return Value(pa.array(made, mask=is_null).cast(pa.timestamp("us")), type_, constant)
@@ -95,7 +97,7 @@ def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -
 
     spans = replace(span, values=span.values.cast(pa.int64()))
     made = computed(together([micros, spans, are_times], n), shown, pa.string())
-    return Value(made, TEXT, start.constant and span.constant, text_scale=digits)
+    return Value(made, TEXT, start.constant and span.constant, text_scale=digits, is_instant=True)
 
 
 _EPOCH = datetime.datetime(1970, 1, 1)

@@ -14,13 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
+from applier.mysql.types import BINARY
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.json_documents.document_nodes import Node, TextNode, found, named, parsed
 from applier.sql.functions.json_documents.documents import as_documents, paths_of
 from applier.sql.functions.json_documents.new_documents import as_part
 from applier.sql.nodes import Call
-from applier.sql.values import JSON, Arguments, Function, Value, together
+from applier.sql.values import JSON, Arguments, Function, Value, is_ascii, together
 from jsondiff.path import Leg, Member, Path
 
 _BETWEEN = "\0"
@@ -51,6 +53,7 @@ def _changing(change: _Change) -> Function:
         if any(value.is_null for value in (arguments[0], *arguments[1::2])):
             return Value(pa.nulls(1, pa.string()), JSON, constant=True)
         paths = paths_of(arguments[1::2])
+        _check_charsets(arguments[0], arguments[2::2], session)
         parts = [Value(as_documents(arguments[0], session), JSON, arguments[0].constant),
                  *(as_part(value, session) for value in arguments[2::2])]
         return _of_parts(parts, lambda nodes: reduce(
@@ -83,6 +86,16 @@ def _merging(merge: Callable[[Node, Node], Node]) -> Function:
         return _of_parts(parts, lambda nodes: reduce(merge, nodes), session, n)
 
     return function
+
+
+def _check_charsets(document: Value, parts: list[Value], session: Session) -> None:
+    """MariaDB does not convert the bytes of a document that becomes a part of another one. Raises NotComputable where
+    they may be of another character set."""
+    inner = [part for part in parts if part.is_document or (part.type.base == "json" and not part.is_null)]
+    charsets = {value.type.charset or session.literals for value in (document, *inner)}
+    if session.flavour == "mariadb" and len(charsets) > 1 and not charsets <= UTF8 and not all(
+            part.type.base in BINARY or is_ascii(part.values) for part in inner):
+        raise NotComputable("a document that is not ASCII within one of another character set")
 
 
 def _check(session: Session, call: Call) -> None:

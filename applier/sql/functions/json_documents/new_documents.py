@@ -22,6 +22,7 @@ from applier.sql.values import (
     BOOL,
     BYTES,
     JSON,
+    PERHAPS_BOOL,
     TEXT,
     Arguments,
     Function,
@@ -87,13 +88,15 @@ def as_part(value: Value, session: Session) -> Value:
         raise NotComputable("a number whose digits are not known in a document")
     elif value.type.base == "json":
         made = value.values
-    elif value.type == BOOL and value.type is not BOOL and session.flavour == "mariadb":
-        raise NotComputable("TRUE in a document, which is 1 once it has been stored")
+    elif value.type is PERHAPS_BOOL:
+        raise NotComputable("a truth value or NULL in a document")
     elif value.type is BOOL:
         made = pc.if_else(pc.equal(value.values, 0), "false", "true")
     elif value.is_text and session.flavour == "mysql" and value.type.charset in WIDE:
         made = by_distinct(_misread(value), quoted)
-    elif value.is_text and (session.flavour == "mysql" or value.type.base != "longtext" or not value.is_column):
+    elif value.is_document:
+        made = shown_bytes(value) if value.type.base in BINARY else _shown_text(value, session)
+    elif value.is_text:
         made = by_distinct(_shown_text(value, session), quoted)
         if session.flavour == "mariadb" and value.type.charset == "sjis" and \
                 pc.any(pc.match_substring(made, "\\")).as_py():
@@ -137,7 +140,7 @@ def _parts(arguments: Arguments, session: Session) -> list[Value]:
         raise NotComputable("bytes in a document beside text that is not ASCII")
     if session.flavour == "mysql" or not (are_wide or {session.literals in WIDE}) - {False}:
         return [as_part(value, session) for value in arguments]
-    if len(are_wide) > 1 or any(value.type.base == "json" for value in arguments):
+    if len(are_wide) > 1 or any(value.type.base == "json" or value.is_document for value in arguments):
         raise NotComputable("a document beside text in a wide character set")
     return [Value(by_distinct(as_text(value, session), quoted).fill_null("null"), JSON, value.constant)
             for value in arguments]
