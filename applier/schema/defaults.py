@@ -1,8 +1,10 @@
-"""The implicit default of NOT NULL columns, and the default that a FLOAT keeps when its table is defined again.
+"""The implicit default of NOT NULL columns, the default that a FLOAT keeps when its table is defined again, and what
+columns keep of DATE'…', TIME'…' and TIMESTAMP'…'.
 
 Source: MySQL manual, "Data Type Default Values"; judged by both servers.
 """
 
+import datetime
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -10,13 +12,18 @@ from typing import Any
 
 import pyarrow as pa
 
+from applier.errors import NotComputable
+from applier.mysql.session import Session
 from applier.mysql.type_registry import Family
-from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.types import DATES, NUMBERS, ColumnType, arrow_type
 from applier.mysql.values.zero_dates import DAY, ZERO_DAY
 from applier.schema.table_parts import Column, Default
+from applier.sql.assignment import assigned
 from applier.sql.casting.shown_numbers import shown
+from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.literals import convert
 from applier.sql.same_expressions import literal_of
+from applier.sql.tokens import tokenize
 
 
 def implicit_scalar(column_type: ColumnType, flavour: str) -> pa.Scalar:
@@ -71,3 +78,33 @@ def read_again(column: Column, flavour: str) -> Column:
     [text] = shown(before, column.type, flavour).to_pylist()
     after = pa.array([convert(text, column.type, flavour)], before.type)
     return column if after == before else replace(column, default=Default("number", text))
+
+
+TEMPORAL_LITERALS = ("DATE", "TIME", "TIMESTAMP")
+"""Words before the text of a literal with a type."""
+
+
+def is_temporal_literal(sql: str) -> bool:
+    """Return whether an expression is DATE'…', TIME'…' or TIMESTAMP'…'."""
+    words = tokenize(sql)
+    return [token.kind for token in words] == ["word", "string", "end"] and words[0].keyword in TEMPORAL_LITERALS
+
+
+def of_temporal_literal(default: Default, column_type: ColumnType, session: Session) -> Default:
+    """Return DATE'…', TIME'…' or TIMESTAMP'…' as a column keeps it: in MariaDB a number or a time, where the column has
+    those, else the literal's text. Other defaults, and those whose value is unknown, are unchanged."""
+    if not is_temporal_literal(default.text):
+        return default
+    word, literal, _ = tokenize(default.text)
+    base, is_time, text = column_type.base, word.keyword == "TIME", literal.text
+    if session.flavour == "mysql":  # which takes most of them only as expressions
+        return Default("string", text) if is_time and base not in NUMBERS | DATES | {"year"} else default
+    if base not in NUMBERS and (base != "time" or is_time):
+        return default if is_time and base in DATES | {"year"} else Default("string", text)
+    try:
+        [made] = assigned(evaluate(default.text, no_columns, 1, session), column_type, session).to_pylist()
+    except NotComputable:
+        return default
+    if base == "time":
+        return Default("string", str((datetime.datetime.min + made).time()))
+    return Default("number", format(Decimal(made), "f"))

@@ -131,8 +131,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
         return value.values
     if value.type.base == "json" and wanted.base != "json":
-        if wanted.base in BINARY and session.flavour == "mariadb" and session.literals not in UTF8 and \
-                not is_ascii(value.values):
+        if wanted.base in BINARY and session.flavour == "mariadb" and session.literals not in UTF8 and (
+                session.literals in WIDE or not is_ascii(value.values)):
             raise NotComputable("the bytes of a document in a character set that is not known")
         if strict and wanted.base in NUMBERS | {"year"}:
             raise NotComputable("a document as a number")

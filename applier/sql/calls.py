@@ -50,7 +50,8 @@ _OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE
 """Functions of strings for which a BIT is its bytes."""
 _OF_GEOMETRY = frozenset({"LTRIM", "RTRIM", "HEX"})
 """Others for which a geometry is its bytes."""
-_IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
+_IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE", "JSON_TYPE",
+                             "JSON_COMPACT", "JSON_DETAILED", "JSON_KEYS"})
 """Functions whose text is not in the character set of literals, as text made of numbers is."""
 _OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRACT", "ADDTIME", "SUBTIME", "TIMEDIFF",
                        "TIME_TO_SEC", "TIME_FORMAT"})

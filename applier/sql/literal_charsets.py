@@ -143,6 +143,22 @@ def with_odbc_text(tokens: list[Token], charsets: ClientCharsets, flavour: str) 
     return made
 
 
+def with_charsets_of_chr(tokens: list[Token], charset: str) -> list[Token]:
+    """An expression's tokens, with CHAR(… USING …) instead of MariaDB's CHR(…), whose bytes are text in
+    character_set_database (seen on 10.5, 10.11 and 11.8)."""
+    made, starts = list[Token](), list[bool]()
+    for number, token in enumerate(tokens):
+        if token.kind == "sign" and token.text == "(":
+            starts.append(number > 0 and tokens[number - 1].kind == "word" and tokens[number - 1].keyword == "CHR")
+            if starts[-1]:
+                made[-1] = made[-1]._replace(text="CHAR")
+        elif token.kind == "sign" and token.text == ")" and starts and starts.pop():
+            made += [Token("word", "USING", token.start - 2, token.start - 1),
+                     Token("word", charset, token.start, token.start)]
+        made.append(token)
+    return made
+
+
 def as_kept(tokens: list[Token], charsets: ClientCharsets, *, keeps_wide: bool = True) -> list[Token]:
     """An expression's tokens as MariaDB reads them again: literals in the table's character set. Without
     `keeps_wide`, characters of four bytes are question marks; with it, they are only where the connection's character

@@ -42,12 +42,14 @@ class CodedText(str):
 
 @dataclass(frozen=True, slots=True)
 class ClientCharsets:
-    """`codec` is that in which a statement's bytes were read, `client` and `connection` are the session's
-    character_set_client and character_set_connection."""
+    """`codec` is that in which a statement's bytes were read; `client`, `connection` and `database` are the session's
+    character_set_client, character_set_connection and character_set_database, which is empty for that of the default
+    database."""
 
     codec: str = "utf-8"
     client: str = "utf8mb4"
     connection: str = "utf8mb4"
+    database: str = ""
 
     def literal(self, text: str) -> str:
         """The text of a literal without an introducer: CodedText if its bytes are not its UTF-8."""

@@ -21,6 +21,7 @@ from applier.schema.checks import CheckWords, is_text, json_check
 from applier.schema.ddl.constraint_grammar import parse_check, parse_references
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.type_grammar import TypeWords, parse_type, resolve_type
+from applier.schema.defaults import TEMPORAL_LITERALS, is_temporal_literal, of_temporal_literal
 from applier.schema.foreign_keys import ForeignKeyWords
 from applier.schema.table_parts import Column, Default
 from applier.schema.undecodable import in_column, shown, shown_members
@@ -84,7 +85,7 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
         column.default = (_literal_in_parentheses(cursor) if column.type.base == "timestamp" else None) or \
             parse_default(cursor, is_long=TYPES[column.type.base].prefix > 0)
         if column.default.kind == "expression" and cursor.context.flavour == "mariadb" \
-                and not is_literal(column.default.text):
+                and not _is_one_literal(column.default.text):
             kept = cursor.sql_of(cursor.tokens[start:cursor.index])
             if kept not in (column.default.text, f"({column.default.text})"):
                 column.kept_default = Default("expression", kept)
@@ -182,17 +183,22 @@ def _literal_in_parentheses(cursor: Cursor) -> Default | None:
     cursor.expect("(")
     with suppress(SchemaError):
         default = _literal_in_parentheses(cursor) or _default(cursor)
-        if cursor.accept(")") and (default.kind in ("string", "number", "bytes") or is_literal(default.text)):
+        if cursor.accept(")") and (default.kind in ("string", "number", "bytes") or _is_one_literal(default.text)):
             return default
     cursor.index = start
     return None
 
 
+def _is_one_literal(sql: str) -> bool:
+    return is_literal(sql) or is_temporal_literal(sql)
+
+
 def _temporal_default(word: Token, cursor: Cursor) -> Default:
-    """Return a literal with its type: for a date and time its text; a time is something else than text to a YEAR."""
+    """Return a literal with its type, which counts in columns of numbers and times; MySQL's dates are their text."""
     text = cursor.string()
-    return Default("expression", render([word, Token("string", text, 0, 0)])) if word.keyword == "TIME" else \
-        Default("string", text)
+    if cursor.context.flavour == "mysql" and word.keyword != "TIME":
+        return Default("string", text)
+    return Default("expression", render([word, Token("string", text, 0, 0)]))
 
 
 def _text_default(text: str, cursor: Cursor) -> Default:
@@ -209,7 +215,7 @@ def _parse_default_words(cursor: Cursor) -> Default:
         default = _temporal_default(word, cursor)
         cursor.expect("}")
         return default
-    if word.keyword in ("DATE", "TIME", "TIMESTAMP") and cursor.token.kind == "string":
+    if word.keyword in TEMPORAL_LITERALS and cursor.token.kind == "string":
         return _temporal_default(word, cursor)
     if word.text.startswith("_") and cursor.token.kind in ("string", "bytes"):
         token, charset = cursor.next(), introduced_charset(word.text)
@@ -261,10 +267,8 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
     """Return the default as a definition keeps it: literals of a TIMESTAMP are datetimes."""
     if context.flavour == "mysql" and default == Default("string") and column_type.entry.prefix:
         return None  # the server warns and ignores it
-    if default is not None and default.kind == "expression" and column_type.base != "year":
-        words = tokenize(default.text)
-        if [(token.keyword, token.kind) for token in words] == [("TIME", "word"), ("", "string"), ("", "end")]:
-            default = Default("string", words[1].text)
+    if default is not None and default.kind == "expression":
+        default = of_temporal_literal(default, column_type, Session(context.flavour, context.sql_mode))
     if default is not None and column_type.base == "timestamp":
         default = _bytes_as_text(default)
     default = in_column(default, column_type)

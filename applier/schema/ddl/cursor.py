@@ -13,7 +13,7 @@ from applier.mysql.character_sets.labels import read_by_mariadb
 from applier.mysql.names import folded
 from applier.mysql.values.time_zones import shifted, zone_of
 from applier.mysql.values.zone_times import utc_of
-from applier.sql.literal_charsets import as_kept, as_written, with_odbc_text
+from applier.sql.literal_charsets import as_kept, as_written, with_charsets_of_chr, with_odbc_text
 from applier.sql.sql_modes import in_default_mode, with_nulls
 from applier.sql.tokens import Token, render
 
@@ -255,7 +255,12 @@ class Cursor:
 
     def _read(self, tokens: list[Token]) -> list[Token]:
         """Return an expression's tokens as the server's parser takes them in the session."""
-        return with_odbc_text(with_nulls(tokens, self.context.sql_mode), self.context.charsets, self.context.flavour)
+        context = self.context
+        tokens = with_odbc_text(with_nulls(tokens, context.sql_mode), context.charsets, context.flavour)
+        if context.flavour == "mysql":
+            return tokens
+        return with_charsets_of_chr(tokens, context.charsets.database or context.database_charset(
+            context.default_database or "").charset)
 
     def rest(self) -> str:
         """Return the rest as SQL; skips it."""

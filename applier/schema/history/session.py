@@ -65,8 +65,10 @@ def _charsets(statement: LoggedStatement) -> ClientCharsets:
     """The character sets of a statement's literals. Bytes that are not text in the client's set are read as UTF-8."""
     try:
         client, connection = statement.context["charset_client"], statement.context["charset_connection"]
+        database = statement.context.get("charset_database", 0)
         return ClientCharsets("utf-8" if isinstance(statement.sql, bytes) else CLIENT_CODECS.get(client, "utf-8"),
-                              by_id(client).charset, by_id(connection).charset)
+                              by_id(client).charset, by_id(connection).charset,
+                              by_id(database).charset if database else "")
     except KeyError:
         return ClientCharsets()  # an old log, or a collation of MariaDB's that only its name tells
 

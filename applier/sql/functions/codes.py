@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,7 +44,6 @@ from applier.sql.values import (
     as_number,
     as_text,
     as_truth,
-    is_ascii,
     numbers,
     text_type,
     together,
@@ -184,7 +184,7 @@ _QUOTED = str.maketrans({"'": "\\'", "\\": "\\\\", "\0": "\\0", "\x1a": "\\Z"})
 
 def _characters(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """CHAR: the bytes of numbers, without zero bytes before them; of a character set, if one is named, which MySQL does
-    not keep in a table's expressions."""
+    not keep in a table's expressions. Of NULL alone it is empty in MariaDB's tables, but NULL in a new default."""
     values = [whole_numbers(value, session) for value in arguments]
 
     def data(*given: Decimal | None) -> bytes:
@@ -195,28 +195,36 @@ def _characters(arguments: Arguments, call: Call, session: Session, n: int) -> V
         value.constant for value in values)
     if charset in ("", "binary") or session.flavour == "mysql":
         return Value(made, BYTES, constant)
+    if all(value.is_null for value in values):
+        raise NotComputable("CHAR of NULL alone")
     type_ = text_type(charset, None)
     if charset in SINGLE_BYTE - {"ascii", "swe7"}:
         return Value(to_text(made, BYTES, type_, session), type_, constant)
     if charset not in {*UTF8, "ascii"}:
         raise NotComputable(f"CHAR in {charset}")
-    text = made.cast(pa.string())
-    if (charset == "ascii" and not is_ascii(text)) or (
-            charset == "utf8mb3" and pc.any(pc.match_substring_regex(text, _BEYOND)).as_py()):
+    return Value(by_distinct(made, partial(_text_of, charset=charset, session=session)), type_, constant)
+
+
+def _text_of(data: bytes, charset: str, session: Session) -> str | None:
+    """Bytes as text of a form of UTF-8, or of ASCII. If some are not text, it is NULL in a strict session; in others it
+    ends before them. The sql_mode is known of a statement, but not of a rows event."""
+    try:
+        text, end = data.decode(), len(data)
+    except UnicodeDecodeError as error:
+        text, end = data[:error.start].decode(), error.start
+    if (charset == "ascii" and not data.isascii()) or _SURROGATE.match(data, end):
         raise NotComputable("CHAR of bytes that are not text")
-    return Value(text, type_, constant)
+    if charset == "utf8mb3" and (beyond := _BEYOND_UTF8MB3.search(text)):
+        text, end = text[:beyond.start()], 0
+    if end == len(data):
+        return text
+    if not session.server_version:
+        raise NotComputable("CHAR of bytes that are not text, which depends on the session's sql_mode")
+    return None if "STRICT_" in session.sql_mode else text
 
 
-def _character(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """CHR of one byte below 128: versions of MariaDB differ in what others are. Of a column's NULL it is empty."""
-    [number] = [whole_numbers(value, session) for value in arguments]
-
-    def text(code: Decimal | None) -> str:
-        if (code is None and number.constant) or not 0 <= (code or 0) < 128:
-            raise NotComputable("CHR of a number that is not an ASCII character's")
-        return chr(int(code)) if code is not None else ""
-
-    return Value(computed([number.values], text, pa.string(), of_nulls=True), TEXT, number.constant)
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf]")
+_BEYOND_UTF8MB3 = re.compile("[\U00010000-\U0010ffff]")
 
 
 def _shortest(number: int) -> bytes:
@@ -350,7 +358,7 @@ FUNCTIONS: dict[str, Function] = {
     "CRC32": _of_bytes(zlib.crc32, pa.int64()), "INET_ATON": _of_bytes(_address, pa.int64(), ascii_only=True),
     "INET_NTOA": _dotted,
     "ASCII": _of_bytes(lambda data: data[0] if data else 0, pa.int64()), "ORD": _first_character,
-    "SOUNDEX": _soundex, "QUOTE": _quote, "CHAR": _characters, "CHR": _character, "HEX": _hex,
+    "SOUNDEX": _soundex, "QUOTE": _quote, "CHAR": _characters, "HEX": _hex,
     "CONV": _in_bases, "BIN": _to_base(2), "OCT": _to_base(8),
     "UUID_TO_BIN": _of_uuid(_uuid_to_bytes, pa.binary()), "BIN_TO_UUID": _of_uuid(_bytes_to_uuid, pa.string()),
     "IS_UUID": _is_uuid,

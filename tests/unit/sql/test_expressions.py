@@ -102,6 +102,13 @@ def test_what_is_not_known_is_not_guessed(sql):
         values(sql)
 
 
+@pytest.mark.parametrize("sql", ["JSON_EXTRACT('{}', '$.a')", "JSON_SET('{}', '$[0]', 1)", "JSON_UNQUOTE('\"a\"')",
+                                 "JSON_COMPACT('[1]')", "JSON_DETAILED('[1]')", "JSON_MERGE_PATCH('{}', '{}')"])
+def test_documents_of_a_wide_table_in_mariadb_are_refused_where_it_misreads_them(sql):
+    with pytest.raises(NotComputable, match=r"in a wide character set|of text in ucs2"):
+        evaluate(sql, no_columns, 1, Session("mariadb", literals="ucs2"))
+
+
 def test_the_text_of_a_bit_is_its_bytes():
     [table] = parse_statement("CREATE TABLE d.v (x BIT(9))")
     made = evaluate("CONCAT(x, '-')", lambda name: (pa.array([97]), table.definition.column(name).type), 1, Session())

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS, ColumnType
+from applier.mysql.types import BINARY, INTEGERS, NUMBERS, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.temporals import moved
 from applier.sql.casting.texts import by_distinct
@@ -29,7 +29,7 @@ from applier.sql.functions.dates.forms import FUNCTIONS as FORMS
 from applier.sql.functions.dates.times import LAST_SECOND, last_instant, local
 from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, exact_seconds, shown_instant
 from applier.sql.nodes import Call
-from applier.sql.read_times import has_dates, instants_or_times, times
+from applier.sql.read_times import has_dates, have_clocks, instants_or_times, times
 from applier.sql.values import TEXT, Arguments, Function, Value, as_number, one, together, whole_numbers
 
 
@@ -135,7 +135,8 @@ _LIKE_A_DATE = r"^\s*\d+[^\d:]+\d+[^\d:]+\d"
 
 
 def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """TIMEDIFF of two times or of two datetimes; NULL for one of each, in MariaDB also for a date and a datetime."""
+    """TIMEDIFF of two times or of two datetimes; NULL for one of each, in MariaDB also for a date and a datetime. Its
+    number of eight digits is a date."""
     sides = [local(value, session) if value.type.base == "timestamp" else value for value in arguments]
     if session.flavour == "mariadb" and any(isinstance(node, Call) and node.name == "CAST" and value.values.null_count
                                             for node, value in zip(call.arguments, arguments, strict=True)):
@@ -155,16 +156,20 @@ def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> V
             raise NotComputable(f"{call.name} of a value that is not a time")
         if side.type.base != "time" and zero_dates.has_any(given[-1].values):
             raise NotComputable(f"{call.name} of an invalid date")
-        kinds.append(replace(side, values=are_times))
+        is_date = _are_dates(side, session) if session.flavour == "mariadb" else False
+        kinds.append(replace(side, values=pc.if_else(are_times, "time", pc.if_else(is_date, "date", "datetime"))))
     constant = all(value.constant for value in arguments)
     (left, right), is_null = _micros(given, n)
-    one, other = (np.asarray(array.fill_null(False)) for array in together(kinds, n))
-    if session.flavour == "mariadb" and [side.type.base for side in sides].count("date") == 1:
-        is_null = is_null | True  # a date is no datetime
+    one, other = (np.asarray(array, object) for array in together(kinds, n))
     type_ = ColumnType("time", fsp=max(side.type.fsp for side in given))
     made = _times(left - right, is_null | (one != other), type_, session, constant=constant, is_nothing=False)
-    return replace(made, shows=not any(side.is_text and side.constant and not kind.values[0].as_py()
+    return replace(made, shows=not any(side.is_text and side.constant and kind.values[0].as_py() != "time"
                                        for side, kind in zip(sides, kinds, strict=True)))
+
+
+def _are_dates(side: Value, session: Session) -> pa.Array | bool:
+    """Which values have no time of day, if they are not times: MariaDB reads text without one as a time."""
+    return pc.invert(have_clocks(side, session)) if side.type.base in NUMBERS else side.type.base == "date"
 
 
 def _made(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

@@ -27,7 +27,7 @@ from applier.sql.functions.json_documents import (
     documents,
     new_documents,
 )
-from applier.sql.nodes import Call
+from applier.sql.nodes import Call, Literal, Node
 from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, as_bytes, is_ascii, text_type, together
 
 OF_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_SET", "JSON_INSERT", "JSON_REPLACE"})
@@ -35,6 +35,8 @@ OF_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_SET", "JSON_INSERT", "J
 FORMATTING = frozenset({"JSON_COMPACT", "JSON_LOOSE", "JSON_DETAILED", "JSON_PRETTY"})
 """Functions of MariaDB that format a document, which those of `OF_PARTS` take as it was before (seen on 10.5, 10.11 and
 11.8)."""
+_MISREADING = FORMATTING | {"JSON_UNQUOTE"}
+"""Functions of MariaDB that mix characters of one and of more bytes in wide character sets; versions differ in how."""
 _FROM_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_QUOTE", "MEMBER OF"})
 """Functions whose first argument is no document."""
 _OF_ANY_TEXT = frozenset({"JSON_VALID", "JSON_UNQUOTE", "JSON_EXISTS"})
@@ -53,6 +55,11 @@ def _of_text(name: str, function: Function) -> Function:
         if session.flavour == "mysql" or not arguments:
             return function(arguments, call, session, n)
         [document, *_] = arguments
+        charset = session.literals if document.type.base == "json" else document.type.charset
+        if {session.literals, charset} & WIDE and (any(map(_is_path, call.arguments)) or name == "JSON_MERGE_PATCH"):
+            raise NotComputable(f"{name} in a wide character set")  # paths may not find keys
+        if charset in WIDE and name in _MISREADING:
+            raise NotComputable(f"{name} of text in {charset}")
         if document.type.base in BINARY:
             arguments = [_text(value, session) for value in arguments]
             if name == "JSON_UNQUOTE" and not is_ascii(arguments[0].values):
@@ -71,7 +78,8 @@ def _of_text(name: str, function: Function) -> Function:
             made = Value(pc.if_else(of_rows[0], of_rows[1], None), made.type, made.constant and document.constant)
         if document.type.base in BINARY and pa.types.is_string(made.values.type):
             made = Value(bytes_of_text(made.values, EACH_BYTE), BYTES, made.constant, is_loose=document.is_loose)
-        charset = document.type.charset
+        if made.type == TEXT and charset in WIDE and name != "JSON_TYPE":
+            made = replace(made, type=text_type(charset, None))
         if made.type == TEXT and document.is_text and charset is not None and charset not in UTF8 | WIDE:
             if name == "JSON_UNQUOTE" and not is_ascii(made.values):
                 raise NotComputable(f"JSON_UNQUOTE of text in {charset}")  # whose bytes are treated as UTF-8
@@ -79,6 +87,10 @@ def _of_text(name: str, function: Function) -> Function:
         return made
 
     return computed
+
+
+def _is_path(node: Node) -> bool:
+    return isinstance(node, Literal) and node.text.startswith(("$.", "$["))
 
 
 def _text(value: Value, session: Session) -> Value:
