@@ -195,6 +195,8 @@ def _datetime_cast(base: str) -> _Cast:
                 value, session, whole=True, is_day=base == "date")
         if value.type.base not in TEMPORAL:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
+        if session.flavour == "mariadb" and base != "time" and zero_dates.has_any(value.values):
+            value = _without_zero_dates(value, session)
         if base == "date" and value.type.base in ("datetime", "timestamp"):
             session = replace(session, sql_mode=CUTS)
         elif session.flavour == "mariadb" and "TIME_ROUND_FRACTIONAL" not in session.sql_mode:
@@ -202,6 +204,18 @@ def _datetime_cast(base: str) -> _Cast:
         return Value(convert_values(value.values, value.type, type_, session), type_)
 
     return made
+
+
+def _without_zero_dates(value: Value, session: Session) -> Value:
+    """Invalid dates as MariaDB casts them: zero is NULL in NO_ZERO_DATE. Raises NotComputable for others that the
+    sql_mode may not allow."""
+    others = zero_dates.which(value.values) & ~zero_dates.are_zero(value.values)
+    if "NO_ZERO_IN_DATE" in session.sql_mode and others.any():
+        raise NotComputable("CAST of a date with a zero in it")
+    if "NO_ZERO_DATE" not in session.sql_mode:
+        return value
+    is_zero = pa.array(zero_dates.are_zero(value.values))
+    return replace(value, values=pc.if_else(is_zero, pa.scalar(None, value.values.type), value.values))
 
 
 def _year(value: Value, size: int | None, _: int | None, session: Session) -> Value:
