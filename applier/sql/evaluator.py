@@ -80,6 +80,8 @@ _OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE
 """Functions of strings for which a BIT is its bytes."""
 _OF_GEOMETRY = frozenset({"LTRIM", "RTRIM", "HEX"})
 """Others for which a geometry is its bytes."""
+_OF_TEXTS_BYTES = frozenset({
+    "LENGTH", "BIT_LENGTH", "HEX", "UNHEX", "ASCII", "ORD", "CRC32", "TO_BASE64", "MD5", "SHA1", "SHA2"})
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
 """Functions whose text is not in the character set of literals, as text made of numbers is."""
 _OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRACT", "ADDTIME", "SUBTIME", "TIMEDIFF",
@@ -134,6 +136,13 @@ def varies(sql: str) -> bool:
 def calls_functions(sql: str) -> bool:
     """True if an expression is not only a column or a literal."""
     return any(isinstance(node, Call) for node in _nodes(sql))
+
+
+def takes_bytes_of_functions(sql: str) -> bool:
+    """True if a function takes the bytes of text that another one may make."""
+    return any(isinstance(node, Call) and (node.name in _OF_TEXTS_BYTES or (node.name == "CAST" and "BINARY" in
+                                                                            node.word.upper()))
+               and any(isinstance(argument, Call) for argument in node.arguments) for node in _nodes(sql))
 
 
 def depends_on_escapes(sql: str) -> bool:
