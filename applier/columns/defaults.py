@@ -26,7 +26,7 @@ from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Default
 from applier.sql.assignment import assigned
 from applier.sql.casting.texts import WIDE
-from applier.sql.evaluator import Typed, calls_functions, evaluate, number, uses_time, varies
+from applier.sql.evaluator import Typed, calls_functions, evaluate, number, takes_bytes_of_functions, uses_time, varies
 from applier.sql.functions.dates.current import current_timestamp
 from applier.sql.same_expressions import literal_of
 from applier.sql.tokens import tokenize
@@ -172,8 +172,8 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
                      session: Session | None = None) -> pa.Array:
     """Return a generated column for n rows; `values` has their stored columns. Raises NotComputable if the expression,
     or its conversion to the column's type, is unknown."""
-    if definition.flavour == "mysql" and definition.charset in WIDE and column.type.base in BINARY and \
-            calls_functions(column.expression or ""):
+    if definition.flavour == "mysql" and definition.charset in WIDE and (
+            calls_functions if column.type.base in BINARY else takes_bytes_of_functions)(column.expression or ""):
         raise NotComputable(f"bytes of text that functions make in a table in {definition.charset}")
     if definition.flavour == "mysql" and definition.charset in WIDE and any(
             functions.search(column.expression or "") for functions in (_BY_BYTES, _BY_BYTES_IN_DOCUMENTS)):

@@ -71,6 +71,17 @@ def calls_functions(sql: str) -> bool:
     return any(isinstance(node, Call) for node in _nodes(sql))
 
 
+def takes_bytes_of_functions(sql: str) -> bool:
+    """True if a function takes the bytes of text that another one may make."""
+    return any(isinstance(node, Call) and (node.name in _OF_TEXTS_BYTES or (node.name == "CAST" and "BINARY" in
+                                                                            node.word.upper()))
+               and any(isinstance(argument, Call) for argument in node.arguments) for node in _nodes(sql))
+
+
+_OF_TEXTS_BYTES = frozenset({
+    "LENGTH", "BIT_LENGTH", "HEX", "UNHEX", "ASCII", "ORD", "CRC32", "TO_BASE64", "MD5", "SHA1", "SHA2"})
+
+
 def depends_on_escapes(sql: str) -> bool:
     """True if it has text whose value depends on NO_BACKSLASH_ESCAPES of the session that opens the table: MySQL writes
     expressions with escapes, and reads them again in that session's sql_mode (seen on 9.7)."""

@@ -173,7 +173,8 @@ class Outlining:
         check_group_ids(outlines, self._group_id if self._start is not None else
                         base.position.group_id if base is not None else None)
         if self.n_passes == 0:
-            check_not_past(stop, outlines[0], GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet())
+            check_not_past(stop, outlines[0], GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet(),
+                           archive, lambda tasks: self._executor.outline(tasks, lambda *_: None))
         is_empty = until is None and outlines[-1].stopped and not any(outline.n_groups for outline in outlines)
         if is_empty and base is None and self._start is None and not self._may_be_empty:
             raise UsageError("these binlogs contain nothing before the place to stop", file=outlines[0].uri,

@@ -19,6 +19,7 @@ _PACKED_DATETIME = re.compile(r"(\d{4}|\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{
 _NUMBER = re.compile(r"\d+(\.\d*)?", re.ASCII)
 _DATETIME = re.compile(r"([0-9]{1,4})[^\w\s]+([0-9]{1,2})[^\w\s]+([0-9]{1,2})"
                      r"(?:(?:\s+|T|[^\w\s]+)([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(\.[0-9]*)?)?)?)?")
+_MARKS = re.compile(r"[^\w\s]{2}")
 _TIME = re.compile(r"(-?)(?:(\d{1,2}) +)?(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?(\.\d*)?", re.ASCII)
 
 
@@ -48,11 +49,17 @@ def read_datetime(value: str | Decimal, fsp: int, flavour: str, up: bool | None 
     if match is None:
         raise ValueError(f"{text!r} is not a date")
     year, month, day, hour, minute, second, fraction = match.groups()
+    if flavour == "mariadb" and _MARKS.search(text):
+        raise ValueError(f"{text!r} has several marks in a row, and is not a date in MariaDB")
+    is_short = flavour == "mysql" and len(year) < 4 and text[len(year):].startswith(".")
+    if is_short and len(year) == 3:
+        raise ValueError(f"{text!r} is read as if the year had two digits in MySQL")
     if fraction and hour is None and isinstance(value, str):
         raise ValueError(f"{text!r} has an hour after the point in MySQL, and is not a date in MariaDB")
-    is_zero = int(year) == int(month) == int(day) == 0
-    # A year of one digit is that year; one of two digits is from 1970 to 2069, except for that of the zero date.
-    full_year = _full_year(int(year)) if len(year) == 2 and not is_zero else int(year)
+    is_zero = int(year) == int(month) == int(day) == 0 and not (is_short and int(hour or 0))
+    # A year of one digit is that year, unless MySQL finds a point after it; one of two digits is from 1970 to 2069,
+    # except for that of the zero date.
+    full_year = _full_year(int(year)) if (len(year) == 2 or is_short) and not is_zero else int(year)
     fraction_micros = datetime.timedelta(microseconds=_microseconds(fraction, fsp, flavour, up))
     if full_year and int(month) and int(day) and _is_in_month(full_year, int(month), int(day)):
         instant = datetime.datetime(full_year, int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))

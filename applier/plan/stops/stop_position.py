@@ -5,6 +5,7 @@ Stops are resolved to positions in the archive: GTID sets are looked up (GRP-2, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import takewhile
 
 from applier.binlog.archive.archive import Archive, ArchiveFile
@@ -14,9 +15,10 @@ from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition, StopNotReached
-from applier.errors import ApplierError, UsageError
+from applier.errors import ApplierError, ArchiveError, UsageError
 from applier.option_texts import Place
 
+Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 _BETWEEN_GROUPS = (EventType.STOP, EventType.ROTATE, EventType.BINLOG_CHECKPOINT)
 
 
@@ -37,8 +39,7 @@ def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile,
     return files[:names.index(name) + 1]
 
 
-def outlines_up_to_stop(outline: Callable[[Sequence[OutlineTask]], list[Outline]],
-                        tasks: Sequence[OutlineTask]) -> list[Outline]:
+def outlines_up_to_stop(outline: Outlining, tasks: Sequence[OutlineTask]) -> list[Outline]:
     """The outlines of all files, or, if one cannot be read, of those before it if they contain the stop point.
 
     Only a position names the file to stop in before files are read, so they are read in parallel. Raises the
@@ -78,22 +79,37 @@ def notes_on_stop(stop: tuple[str, int] | None, last: Outline) -> list[str]:
             "before that group"]
 
 
-def check_not_past(stop: StopCondition, first: Outline, base: GtidSet) -> None:
-    """Raise UsageError if the stop position is before the beginning of the log. A set that may end exactly at the log's
-    beginning is not."""
+def check_not_past(stop: StopCondition, first: Outline, base: GtidSet, archive: Archive, outline: Outlining) -> None:
+    """Raise UsageError if the stop position is before the beginning of the log: the set was executed before the last
+    group there. If the archive does not have that group, its number counts as the highest one of its source."""
     if stop.gtid_set is None:
         return
     executed = base.union(first.previous_gtids.followed_by(first.gtids_before))
-    ends = [(numbers[-1][1], executed.intervals.get(source, ((0, 0),))[-1][1])
-            for source, numbers in stop.gtid_set.intervals.items()]
-    is_end = any(executed.domains.get(domain) == entry for domain, entry in stop.gtid_set.domains.items())
-    if executed.contains(stop.gtid_set) and not is_end and all(last < known for last, known in ends):
+    if not executed.contains(stop.gtid_set):
+        return
+    last = _last_before(first, archive, outline)
+    if not _may_end_with(stop.gtid_set, executed if last is None else GtidSet.parse(last)):
         raise UsageError(f"transactions {stop.gtid_set}, at which the replay is to stop, precede "
                          f"{first.name}:{first.start}, where it starts",
                          hint="for an earlier state, give an earlier --base or none, and another --output")
 
 
-Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
+def _last_before(first: Outline, archive: Archive, outline: Outlining) -> str | None:
+    """Return the GTID of the last group before an outline, None if the archive does not have it, or not whole."""
+    stop = StopCondition(position=(first.name, first.start))
+    with suppress(ArchiveError):  # nothing else needs these files
+        for file in reversed(archive.files[:archive.index_of(first.name) + 1]):
+            [found] = outline([OutlineTask(file.uri, None, stop)])
+            if found.n_groups:
+                return found.last_gtid
+    return None
+
+
+def _may_end_with(wanted: GtidSet, executed: GtidSet) -> bool:
+    """Return whether a set may be completed by the last group of the executed ones."""
+    return any(executed.domains.get(domain) == entry for domain, entry in wanted.domains.items()) or any(
+        wanted.contains(GtidSet.from_intervals({source: [(last, last)]}))
+        for source, [*_, (_, last)] in executed.intervals.items())
 
 
 def in_order(given: Sequence[Place], archive: Archive, outline: Outlining) -> list[tuple[str, int]]:

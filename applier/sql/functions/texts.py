@@ -19,7 +19,7 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import charset_of, collation_in
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, NUMBERS, TEMPORAL, ColumnType
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import WIDE, by_distinct
 from applier.sql.functions.combinations import of_columns
 from applier.sql.functions.text_forms import FUNCTIONS as FORMS
 from applier.sql.nodes import Call
@@ -126,6 +126,10 @@ def _unhex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     def data(text: str) -> bytes | None:
         return bytes.fromhex(text.zfill(-(-len(text) // 2) * 2)) if _DIGITS.fullmatch(text) else None
 
+    if value.is_text and value.type.charset is None:
+        raise NotComputable("UNHEX of text in a character set that is not known")
+    if value.is_text and value.type.charset in WIDE:  # servers read it byte by byte
+        value = Value(as_bytes(value, session), BYTES, value.constant)
     text = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
     return Value(by_distinct(text, data, pa.binary()), BYTES, value.constant)
 

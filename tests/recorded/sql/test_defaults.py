@@ -80,6 +80,8 @@ def as_in_expected(value, base):
     ("BINARY(3) DEFAULT 'a'", b"a\0\0"), ("BINARY(2) NOT NULL", b"\0\0"), ("VARBINARY(3) DEFAULT x'00'", b"\0"),
     ("BLOB DEFAULT (x'00ff')", b"\0\xff"), ("BLOB DEFAULT (UNHEX('4142'))", b"AB"),
     ("DATE DEFAULT '2020-2-3'", datetime.date(2020, 2, 3)), ("DATE DEFAULT 20200203", datetime.date(2020, 2, 3)),
+    ("DATE DEFAULT '1.2.3'", datetime.date(2001, 2, 3)), ("DATE DEFAULT '1-2.3'", datetime.date(1, 2, 3)),
+    ("DATE DEFAULT '0.1.2'", datetime.date(2000, 1, 2)), ("DATE DEFAULT '0.0.0'", "0000-00-00"),
     ("DATE NOT NULL", "0000-00-00"), ("DATE DEFAULT '0000-00-00'", "0000-00-00"),
     ("DATE DEFAULT '2020-00-01'", "2020-00-01"), ("DATE DEFAULT 0", "0000-00-00"),
     ("DATETIME(2) DEFAULT '2020-01-02 03:04:05.678'", datetime.datetime(2020, 1, 2, 3, 4, 5, 680_000)),
@@ -143,7 +145,7 @@ def test_default_of_mariadb(text, expected):
     ("INT DEFAULT (a + 1)", "a"), ("INT AS (1) STORED", "generated"),
     ("INT AUTO_INCREMENT PRIMARY KEY", "AUTO_INCREMENT"),
     ("INT DEFAULT 'x'", "x"), ("TINYINT DEFAULT 1000", "1000"), ("ENUM('a') DEFAULT 'b'", "not a member"),
-    ("DATE DEFAULT 'today'", "not a date"),
+    ("DATE DEFAULT 'today'", "not a date"), ("DATE DEFAULT '123.4.5'", "as if the year had two digits"),
     ("BIGINT UNSIGNED DEFAULT (-1)", "out of the range"), ("BIT(8) DEFAULT (2000)", "out of the range"),
     ("BINARY(3) DEFAULT ('abcd')", "longer"), ("DOUBLE DEFAULT (JSON_ARRAY())", "as a number"),
     ("INT DEFAULT (UNHEX('41'))", "not a number"), ("VARCHAR(20) DEFAULT 1e20", "exponent"),
@@ -154,6 +156,13 @@ def test_defaults_that_cannot_be_computed(text, why):
         default(text)
     assert why in caught.value.message
     assert caught.value.table == "d.t"
+
+
+def test_a_date_with_several_marks_in_a_row():
+    """MySQL reads it, MariaDB does not."""
+    assert default("DATE DEFAULT '2020--1.-2'") == datetime.date(2020, 1, 2)
+    with pytest.raises(SchemaError, match="several marks in a row"):
+        default("DATE DEFAULT '2020--1-2'", flavour="mariadb")
 
 
 @pytest.mark.parametrize(("text", "zero"), [("'-0'", -0.0), ("-0e0", -0.0), ("-0.0", 0.0)])

@@ -1,6 +1,8 @@
 """A stop point is a place of the log, and where reading ends: what comes after its file does not matter."""
 
+import os
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -9,9 +11,10 @@ from applier.errors import ArchiveError, UsageError
 from applier.jobs.replay.job import replay_with
 from applier.jobs.replay.snapshots_at import replay_with as replay_to_places
 from applier.options import ReplayOptions
+from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import SOURCE
 from tests.support.folders import CASES
-from tests.support.small_logs import commit, held, insert, new_log
+from tests.support.small_logs import ITEM, commit, held, images, insert, new_log
 from tests.support.small_parts import rows_of, same
 
 
@@ -123,3 +126,25 @@ def test_a_file_that_is_missing_behind_a_stop_point_of_any_kind(case, missing, w
             replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / "all"), **stop))
         assert error.value.mysql_errno == 1236
     assert not (tmp_path / "all").exists()
+
+
+@pytest.mark.parametrize(("flavour", "rotated"), [("mysql", False), ("mysql", True), ("mariadb", False)])
+def test_a_base_ends_with_its_last_group_whatever_its_number(flavour, rotated, tmp_path):
+    """GRP-2: with numbers out of order the last group is not the one with the highest number."""
+    log = new_log(tmp_path, flavour=flavour)
+    item = replace(ITEM, flavour=flavour)
+    for number in (2, 4, 3, 5):
+        if number == 5:
+            log.executed = 4
+            log = log.rotate(tmp_path / "binlog.000002") if rotated else log
+            end = os.path.basename(log.path), log.position
+        log.executed, log.server_id = number - 1, 2 if number == 3 else 1
+        commit(log, RowChanges(item, after=images([(number, number, "a")])))
+    log.close()
+    binlogs, base = (str(tmp_path / "binlog.0*"),), str(tmp_path / "base")
+    replay_with(ThisProcess(), ReplayOptions(binlogs, base, stop_position=end))
+    last, earlier = (f"{SOURCE}:3", f"{SOURCE}:4") if flavour == "mysql" else ("0-2-3", "0-1-4")
+    replay_with(ThisProcess(), ReplayOptions(binlogs, str(tmp_path / "again"), base=base, stop_gtid=last))
+    assert held(tmp_path / "again") == held(tmp_path / "base")
+    with pytest.raises(UsageError, match=f"transactions {earlier}, at which the replay is to stop, precede "):
+        replay_with(ThisProcess(), ReplayOptions(binlogs, str(tmp_path / "out"), base=base, stop_gtid=earlier))
