@@ -46,7 +46,8 @@ class Value:
     that a column has of each value, where `type` does not tell how many digits that has; functions have it if
     `in_text`. `text_scale`: the decimals with which functions show a number, where `shows` does not hold, or the digits
     of a second that MariaDB expects in text that is not constant, None for six. `is_instant`: it is text to which an
-    interval was added, which is a date's number where one is needed."""
+    interval was added, which is a date's number where one is needed. `is_sum`: it is a time of MySQL's ADDTIME, which
+    functions show with six digits of a second if it has a fraction, else with none."""
 
     values: pa.Array
     type: ColumnType
@@ -60,6 +61,7 @@ class Value:
     in_text: bool = False
     text_scale: int | None = None
     is_instant: bool = False
+    is_sum: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -171,6 +173,9 @@ def as_text(value: Value, session: Session, charset: str | None = TEXT.charset) 
         return exact_texts(decimals.rounded(value.values, value.text_scale))
     if value.type.base in {"bit", *types.BINARY, *types.GEOMETRY} or not (value.shows or is_choice_of_digits(value)):
         raise NotComputable(f"{value.type.base.upper()} as text")
+    if value.is_sum and value.type.base == "time":
+        exact = convert_values(value.values, ColumnType("time", fsp=6), TEXT, session)
+        return pc.replace_substring_regex(exact, r"\.0+$", "")
     return convert_values(value.values, value.type, TEXT, session)
 
 
