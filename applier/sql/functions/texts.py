@@ -15,11 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import charset_of, collation_in
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, NUMBERS, TEMPORAL, ColumnType
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import WIDE, by_distinct
+from applier.sql.functions.collated import EACH_BYTE
 from applier.sql.functions.combinations import of_columns
 from applier.sql.functions.text_forms import FUNCTIONS as FORMS
 from applier.sql.nodes import Call
@@ -126,7 +128,14 @@ def _unhex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     def data(text: str) -> bytes | None:
         return bytes.fromhex(text.zfill(-(-len(text) // 2) * 2)) if _DIGITS.fullmatch(text) else None
 
-    text = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
+    if value.type == TEXT and session.flavour == "mysql" and session.made_in in WIDE and not value.constant:
+        raise NotComputable(f"UNHEX of text that functions make in a table in {session.made_in}")
+    if value.type.base in BINARY:
+        text = shown_bytes(value)
+    elif value.is_text and value.type.charset in WIDE:  # whose bytes are seldom digits
+        text = to_utf8(as_bytes(value, session), EACH_BYTE)
+    else:
+        text = as_text(value, session)
     return Value(by_distinct(text, data, pa.binary()), BYTES, value.constant)
 
 

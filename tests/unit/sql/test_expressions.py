@@ -102,6 +102,18 @@ def test_what_is_not_known_is_not_guessed(sql):
         values(sql)
 
 
+@pytest.mark.parametrize("sql", ["LEFT(a, 2)", "RIGHT(n, 2)", "SUBSTRING(m, 2)", "REPEAT(a, 2)", "UPPER(d)", "LOWER(a)",
+                                 "REPLACE(a, '1', '2')", "SUBSTRING_INDEX(d, '-', 1)", "UNHEX(HEX(a))"])
+def test_text_that_mysql_misreads_in_a_table_of_a_wide_set_is_not_guessed(sql):
+    """MySQL 9.7 takes its ASCII for characters of the table's set."""
+    def made(session):
+        return evaluate(sql, lambda name: (COLUMNS[name], TABLE.definition.column(name).type), len(ROWS), session)
+
+    made(Session(made_in="utf8mb4"))
+    with pytest.raises(NotComputable, match=r"(misreads|make) in a table in utf16"):
+        made(Session(made_in="utf16"))
+
+
 def test_the_text_of_a_bit_is_its_bytes():
     [table] = parse_statement("CREATE TABLE d.v (x BIT(9))")
     made = evaluate("CONCAT(x, '-')", lambda name: (pa.array([97]), table.definition.column(name).type), 1, Session())
