@@ -46,8 +46,8 @@ class Value:
     that a column has of each value, where `type` does not tell how many digits that has; functions have it if
     `in_text`. `text_scale`: the decimals with which functions show a number, where `shows` does not hold, or the digits
     of a second that MariaDB expects in text that is not constant, None for six. `is_instant`: it is text to which an
-    interval was added, which is a date's number where one is needed. `is_sum`: it is a time of MySQL's ADDTIME, which
-    functions show with six digits of a second if it has a fraction, else with none."""
+    interval or a time was added, which is a date's number where one is needed. `is_sum`: it is a time of MySQL's
+    ADDTIME, which functions show with six digits of a second if it has a fraction, else with none."""
 
     values: pa.Array
     type: ColumnType

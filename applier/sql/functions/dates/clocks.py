@@ -96,7 +96,8 @@ def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -
 
     spans = replace(span, values=span.values.cast(pa.int64()))
     made = computed(together([micros, spans, are_times], n), shown, pa.string())
-    return Value(made, TEXT, start.constant and span.constant, text_scale=digits)
+    return Value(made, TEXT, start.constant and span.constant, text_scale=digits,
+                 is_instant=session.flavour == "mysql")
 
 
 _EPOCH = datetime.datetime(1970, 1, 1)
