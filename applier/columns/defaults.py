@@ -193,7 +193,7 @@ def passes(check: str, definition: TableDefinition, values: Stored, n: int, sess
 def _of_table(session: Session, definition: TableDefinition) -> Session:
     """Return the session for a table's expressions: functions make text in the table's character set, in which MariaDB
     reads literals, too."""
-    session = replace(session, made_bytes=definition.charset == "binary")
+    session = replace(session, made_in=definition.charset)
     if definition.flavour == "mysql":
         return replace(session, collation=DEFAULT_COLLATIONS["mysql"][session.literals])
     documents = frozenset(folded(column.name) for column in definition.columns

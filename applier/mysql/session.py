@@ -19,11 +19,11 @@ class Session:
     it is unknown. `time_zone` is the session's ("+02:00", "Europe/Rome"), or SYSTEM, which the log does not resolve.
     `sql_mode` has the names of modes that change values, `literals` is the character set of literals without an
     introducer and `collation` the one in which they are compared, None where it is unknown, `compares_in` is that in
-    which all text is compared, None where the text tells, `made_bytes` tells that text which functions make in the
-    session's character set is bytes, `lc_time_names` is the number of the language of days and months, 0 for English.
-    `documents` names the columns that are documents to MariaDB, in lower case. `last_timestamp` is MariaDB's last
-    TIMESTAMP in microseconds, None where it is unknown, and `server_version` is the server's, "" where it is unknown.
-    """
+    which all text is compared, None where the text tells, `made_in` is the character set in which functions make text
+    in the session's own, the table's if one is opened, `lc_time_names` is the number of the language of days and
+    months, 0 for English. `documents` names the columns that are documents to MariaDB, in lower case. `last_timestamp`
+    is MariaDB's last TIMESTAMP in microseconds, None where it is unknown, and `server_version` is the server's, ""
+    where it is unknown."""
 
     flavour: str = "mysql"
     sql_mode: str = ""
@@ -32,7 +32,7 @@ class Session:
     literals: str = "utf8mb4"
     collation: str | None = None
     compares_in: str | None = None
-    made_bytes: bool = False
+    made_in: str | None = None
     lc_time_names: int = 0
     last_timestamp: int | None = None
     server_version: str = ""

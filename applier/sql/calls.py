@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, GEOMETRY, ColumnType
+from applier.mysql.types import BINARY, GEOMETRY, NUMBERS, TEMPORAL, ColumnType
 from applier.sql.casting.byte_strings import bit_bytes
 from applier.sql.casting.texts import WIDE
 from applier.sql.functions import (
@@ -48,6 +48,9 @@ _OF_STRINGS = frozenset({
 _OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
                        "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
 """Functions of strings for which a BIT is its bytes."""
+_MISREADING = frozenset({"REPEAT", "LEFT", "RIGHT", "SUBSTRING", "UPPER", "LOWER", "REPLACE", "SUBSTRING_INDEX"})
+"""Functions for which MySQL takes the ASCII of a number or a date, unless it is constant, for text in the table's wide
+character set, and some bytes behind it (seen on 9.7)."""
 _OF_GEOMETRY = frozenset({"LTRIM", "RTRIM", "HEX"})
 """Others for which a geometry is its bytes."""
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE", "JSON_TYPE",
@@ -94,6 +97,10 @@ class Calls:
             self._part if call.name in loose_documents.OF_PARTS and self._session.flavour == "mariadb" else self._value
         arguments = self._operands(call) if call.name in conditions.DECIDED_BY else \
             [as_value(argument) for argument in call.arguments]
+        if call.name in _MISREADING and self._session.flavour == "mysql" and self._session.made_in in WIDE and \
+                not arguments[0].constant and arguments[0].type.base in NUMBERS | TEMPORAL | {"year"}:
+            raise NotComputable("text of a number or a date, which MySQL misreads in a table in "
+                                f"{self._session.made_in}")
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
         if call.name in _OF_BYTES:
@@ -108,7 +115,7 @@ class Calls:
         made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
         if made.type == TEXT and self._session.literals in WIDE and call.name not in _IN_OWN_CHARSET:
             made = replace(made, type=text_type(self._session.literals, None))
-        if made.type == TEXT and self._session.made_bytes and call.name in _IN_SESSION_CHARSET:
+        if made.type == TEXT and self._session.made_in == "binary" and call.name in _IN_SESSION_CHARSET:
             made = replace(made, values=made.values.cast(pa.binary()), type=BYTES, is_loose=True)
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))

@@ -50,7 +50,8 @@ class Value:
     of a second that MariaDB expects in text that is not constant, None for six. `is_instant`: it is text to which an
     interval or a time was added, which is a date or a time where one is needed, or its number. `is_document`: it is a
     document to MariaDB, though its type is that of text or bytes: a column with the constraint JSON_VALID, or a choice
-    of such columns."""
+    of such columns. `is_sum`: it is a time of MySQL's ADDTIME, which functions show with six digits of a second if it
+    has a fraction, else with none."""
 
     values: pa.Array
     type: ColumnType
@@ -65,6 +66,7 @@ class Value:
     text_scale: int | None = None
     is_instant: bool = False
     is_document: bool = False
+    is_sum: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -176,6 +178,9 @@ def as_text(value: Value, session: Session, charset: str | None = TEXT.charset) 
         return exact_texts(decimals.rounded(value.values, value.text_scale))
     if value.type.base in {"bit", *types.BINARY, *types.GEOMETRY} or not (value.shows or is_choice_of_digits(value)):
         raise NotComputable(f"{value.type.base.upper()} as text")
+    if value.is_sum and value.type.base == "time":
+        exact = convert_values(value.values, ColumnType("time", fsp=6), TEXT, session)
+        return pc.replace_substring_regex(exact, r"\.0+$", "")
     return convert_values(value.values, value.type, TEXT, session)
 
 

@@ -273,12 +273,16 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
         default = _bytes_as_text(default)
     default = in_column(default, column_type)
     session = Session(context.flavour, context.sql_mode)
-    if context.flavour == "mysql" and (utc := _utc_of_offset(default, column_type, rounds(session))) is not None:
-        if column_type.base == "timestamp":
-            return Default("string", str(utc))
-        if (local := context.from_utc(utc)) is None:
+    if context.flavour == "mysql" and (named := _with_offset(default, column_type, rounds(session))) is not None:
+        time, offset = named
+        if offset is None:
+            default = Default("string", str(time))
+        elif column_type.base == "timestamp":
+            return Default("string", str(time - offset))
+        elif (local := context.from_utc(time - offset)) is None:
             return default  # reported when the value is needed
-        default = Default("string", str(local))
+        else:
+            default = Default("string", str(local))
     if default is None or default.kind not in ("string", "number") or not (
             column_type.base == "timestamp" or (column_type.base in _ROUNDED and rounds_otherwise(session))):
         return default
@@ -308,20 +312,23 @@ def _bytes_as_text(default: Default) -> Default:
     return Default("string", bytes.fromhex(default.text).decode("latin-1")) if default.kind == "bytes" else default
 
 
-def _utc_of_offset(default: Default | None, column_type: ColumnType, up: bool) -> datetime.datetime | None:
-    """Return the time in UTC that a literal of MySQL with an offset from it means; None for other defaults, and where
-    the fraction is rounded to a second, in which case MySQL 9.7 forgets the offset of some."""
+def _with_offset(default: Default | None, column_type: ColumnType, up: bool,
+                 ) -> tuple[datetime.datetime, datetime.timedelta | None] | None:
+    """Return the time that a literal of MySQL with an offset from UTC names, and that offset; None for other defaults.
+    A fraction that is rounded up to the next second loses the offset, so that the time is one of the session's zone."""
     found = _WITH_OFFSET.fullmatch(default.text) if default is not None and default.kind == "string" else None
     if found is None or column_type.base not in ("date", "datetime", "timestamp"):
         return None
     try:
-        given = read_datetime(found[1], 6, "mysql", up)
-        instant = given if column_type.base == "date" else read_datetime(found[1], column_type.fsp, "mysql", up)
+        given, instant = (read_datetime(found[1], fsp, "mysql", up) for fsp in (6, column_type.fsp))
     except (ValueError, OverflowError):
         return None
-    if isinstance(instant, int) or isinstance(given, int) or instant.second != given.second:
+    if isinstance(instant, int) or isinstance(given, int):
         return None
-    return instant - int(f"{found[2]}1") * datetime.timedelta(hours=int(found[3]), minutes=int(found[4]))
+    if instant.second != given.second:
+        return instant, None
+    offset = int(f"{found[2]}1") * datetime.timedelta(hours=int(found[3]), minutes=int(found[4]))
+    return given if column_type.base == "date" else instant, offset
 
 
 _WITH_OFFSET = re.compile(r"(\d+-.*\d)([+-])(\d\d):(\d\d)", re.ASCII | re.DOTALL)

@@ -27,6 +27,9 @@ _NOTHING = re.compile(r"ALTER TABLE (\w+ )?(\. )?(\w+ )?((ALGORITHM|LOCK) =? ?\w
 _CONVERTS = re.compile(r"\bCONVERT\s+TO\b", re.IGNORECASE)
 _REBUILDS = re.compile(r"\b(FORCE|ENGINE|CONVERT)\b", re.IGNORECASE)
 _REBUILDS_INNODB = re.compile(r"\b(FORCE|ENGINE|CONVERT|ROW_FORMAT|KEY_BLOCK_SIZE)\b", re.IGNORECASE)
+_NOT_BESIDE_VIRTUAL = re.compile(
+    r"\b(FORCE|ENGINE|CONVERT|ROW_FORMAT|KEY_BLOCK_SIZE|(RENAME|ALTER)\s+(INDEX|KEY)|FOREIGN\s+KEY|STATS_\w+|COMMENT\s*=)",
+    re.IGNORECASE)
 _SHORT = 255
 _SHORTEST = 127
 """Bytes of the longest VARCHAR with a one-byte length, and of the longest value with one in any VARCHAR of InnoDB."""
@@ -44,7 +47,8 @@ def is_in_place(conversion: RowConversion) -> bool:
         return _names_only(conversion)
     if conversion.asks_for_copy or conversion.loses_key or (old.versioning is None) != (new.versioning is None):
         return False
-    if any(column.generated == "virtual" for column in _dropped(conversion)):
+    if _mixes_virtual(conversion) if new.flavour == "mysql" else any(
+            column.generated == "virtual" for column in _dropped(conversion)):
         return False
     if conversion.ignores is not None and _adds_unique(conversion):
         return False
@@ -84,6 +88,29 @@ def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | No
     if column.generated == "virtual" and column.expression != conversion.old.columns[source].expression:
         return True
     return _loses_null(conversion, column, source) and "STRICT" not in conversion.sql_mode
+
+
+def _mixes_virtual(conversion: RowConversion) -> bool:
+    """True if VIRTUAL columns are added or dropped together with what MySQL does not do beside it without a copy: all
+    but plain keys, or other columns that are dropped, or added beside new VIRTUAL ones, without a change of keys, and
+    properties of columns that change no values."""
+    old, new = conversion.old, conversion.new
+    added = [column for column, source in zip(new.columns, conversion.sources, strict=True) if source is None]
+    dropped = _dropped(conversion)
+    changed = added + dropped
+    if all(column.generated != "virtual" for column in changed):
+        return False
+    if any(column.generated == "virtual" for column in dropped) and any(
+            column.generated != "virtual" for column in added):
+        return True
+    keys = [key for key in (*old.keys, *new.keys) if (key in old.keys) != (key in new.keys)]
+    kept = [source for source in conversion.sources if source is not None]
+    return any(key.kind != "key" for key in keys) or kept != sorted(kept) or \
+        (bool(keys) and any(column.generated != "virtual" for column in changed)) or \
+        any(before.name != after.name or (before.type != after.type and after.type.base not in MEMBERS)
+            for before, after in conversion.kept) or \
+        (old.options, old.charset) != (new.options, new.charset) or bool(conversion.first_number) or \
+        _NOT_BESIDE_VIRTUAL.search(conversion.words) is not None
 
 
 def _recodes_functional_part(conversion: RowConversion) -> bool:

@@ -64,6 +64,20 @@ def copied(values: pa.Array, kind: ColumnType, session: Session) -> pa.Array:
     return pc.if_else(pa.array(zero_dates.which(values)), _dates(values, kind, kind, session), values)
 
 
+def refused(values: pa.Array, kind: ColumnType, session: Session) -> np.ndarray:
+    """Return which dates a CAST to a date makes NULL of: those with zeros that the sql_mode forbids. In MySQL a
+    0000-00-00 has any time of day; days behind the last of a month are let in."""
+    instants = zero_dates.numbers_of(values) * (DAY if kind.base == "date" else 1)
+    _, month, day = zero_dates.parts(instants // DAY)
+    has_zero = zero_dates.which(values) & ((month == 0) | (day == 0))
+    is_mysql, none = session.flavour == "mysql", zero_dates.ZERO_DAY
+    is_zero = instants // DAY == none if is_mysql else instants == none * DAY
+    is_in_date = has_zero & (kind.base != "timestamp") if is_mysql else has_zero & ~is_zero
+    made: np.ndarray = (is_zero & ("NO_ZERO_DATE" in session.sql_mode)) | (
+        is_in_date & ("NO_ZERO_IN_DATE" in session.sql_mode))
+    return made
+
+
 def _dates(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Convert allowed values to DATE or DATETIME, the others, as for a TIMESTAMP, to '0000-00-00'."""
     zeros = pa.repeat(zero_dates.zero(arrow_type(new)), len(values))

@@ -128,8 +128,9 @@ def _with_offset(text: str, new: ColumnType, session: Session) -> int:
         return _ZERO
     except Unclear:
         raise NotComputable(f"{text!r} as {new.base.upper()}") from None
-    if micros % 10**(6 - new.fsp):  # which loses some offsets
-        raise NotComputable(f"{text!r} as {new.base.upper()}")
+    unit = 10**(6 - (0 if new.base == "date" else new.fsp))
+    if rounds(session) and micros % _SECOND + unit // 2 >= _SECOND:  # the next second, which loses the offset
+        return micros
     shown = session.in_zone(micros - (offset or 0))
     if shown is None:
         raise NotComputable("a time with an offset from UTC in the server's own time zone, which the log does not "

@@ -120,10 +120,11 @@ def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, session: 
 
 def _padded(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Values of a CHAR with all their spaces, in sql_mode PAD_CHAR_TO_FULL_LENGTH."""
-    becomes = new.entry.alter_class
-    if becomes in (AlterClass.DAY, AlterClass.TIME, AlterClass.YEAR) and session.flavour == "mysql":
+    becomes, padded = new.entry.alter_class, pc.utf8_rpad(values, old.length or 1, " ")
+    if becomes in (AlterClass.DAY, AlterClass.TIME, AlterClass.YEAR) and session.flavour == "mysql" and \
+            not padded.equals(values):
         raise NotComputable(f"text with its spaces as {new.base.upper()}")
-    return pc.utf8_rpad(values, old.length or 1, " ") if becomes in _PADDED else values
+    return padded if becomes in _PADDED else values
 
 
 _PADDED = (AlterClass.TEXT, AlterClass.BYTES, AlterClass.MEMBER, AlterClass.DOCUMENT, AlterClass.NETWORK)

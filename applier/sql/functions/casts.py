@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, DATES, INTEGERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
-from applier.sql.casting import byte_strings
+from applier.sql.casting import byte_strings, invalid_dates
 from applier.sql.casting.byte_strings import to_bytes
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
@@ -190,10 +190,15 @@ def _datetime_cast(base: str) -> _Cast:
         type_ = ColumnType(base, fsp=size or 0)
         if value.type.base == "year" and session.flavour == "mariadb":
             raise NotComputable("CAST of a YEAR, whose day MariaDB has as 0")
+        if base != "time" and value.type.base in DATES and zero_dates.has_any(value.values):
+            forbidden = pa.array(invalid_dates.refused(value.values, value.type, session))
+            value = replace(value, values=pc.if_else(forbidden, None, value.values))
+            mode = session.sql_mode.replace("NO_ZERO", "")
+            session = replace(session, sql_mode=f"{mode},ALLOW_INVALID_DATES")
         if has_dates(value):
             value = times(value, session) if base == "time" else datetimes(
                 value, session, whole=True, is_day=base == "date")
-        if value.type.base not in TEMPORAL:
+        if value.type.base not in TEMPORAL and not value.is_null:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         if session.flavour == "mariadb" and base != "time" and zero_dates.has_any(value.values):
             value = _without_zero_dates(value, session)

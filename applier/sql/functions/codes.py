@@ -45,6 +45,7 @@ from applier.sql.values import (
     as_text,
     as_truth,
     numbers,
+    shown_bytes,
     text_type,
     together,
     truth,
@@ -321,8 +322,10 @@ def _of_uuid(function: Callable[[str, bool], object], kind: pa.DataType) -> Func
     """UUID_TO_BIN and BIN_TO_UUID, whose second argument says that the time's parts are swapped."""
     def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         value, *swapped = arguments
-        texts = value.values if call.name == "UUID_TO_BIN" and value.is_text else pa.array(
-            [None if data is None else data.hex() for data in as_bytes(value, session).to_pylist()], pa.string())
+        if call.name == "UUID_TO_BIN":
+            texts = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
+        else:
+            texts = by_distinct(as_bytes(value, session), bytes.hex, pa.string())
         given = [Value(texts, TEXT, value.constant), *(replace(one, values=as_truth(one, session).fill_null(False))
                                                        for one in swapped)]
         made = computed(together(given, n), lambda text, swap=False: function(text, swap), kind)

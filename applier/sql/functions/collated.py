@@ -44,7 +44,7 @@ EACH_BYTE = "latin1"
 NARROWEST, WIDEST = "narrowest", "widest"
 """Stand for a collation that is not known."""
 _LETTER_BY_LETTER = re.compile(
-    r"(utf8(mb[34])?|ucs2|utf16(le)?|utf32)_(general_ci|unicode_ci|unicode_520_ci)|utf8mb4_0900_ai_ci|"
+    r"(utf8(mb[34])?|ucs2|utf16(le)?|utf32)_(general_ci|unicode_ci|unicode_520_ci)|utf8mb4_0900_a[is]_c[is]|"
     rf"({'|'.join(SINGLE_BYTE)})_general_ci|latin1_swedish_ci|({'|'.join(MULTI_BYTE)})_\w+_ci|(utf8(mb[34])?_)?uca1400_a[is]_ci")
 """Collations that compare letters one by one, whatever case they have."""
 _TAILORED = re.compile(r"(utf8(mb[34])?|ucs2|utf16(le)?|utf32)_(?!0900_|uca1400_(nopad_)?a[is]_|bin).*|.*_czech_cs")
@@ -70,7 +70,7 @@ _UNLIKE_OTHERS = frozenset({"\\", "]", "`", "ę", "ͺ"})
 """Characters that some collations ignore, or take for ones that others do not."""
 _WITHOUT_MARK = re.compile("[ \u0600-\u06ff]")
 """Characters that are not the same with a mark in all collations: Persian has other letters for them."""
-_WITH_STRANGE_COLLATIONS = frozenset({"big5", "cp1250", "cp1257", "gb2312", "gbk", "latin2", "macce"})
+WITH_STRANGE_COLLATIONS = frozenset({"big5", "cp1250", "cp1257", "gb2312", "gbk", "latin2", "macce"})
 """Character sets that have collations in which other characters are the same."""
 
 
@@ -86,7 +86,7 @@ def in_any_collation(function: Function) -> Function:
             return function(arguments, call, session, n)
         except UnknownCollation as unknown:
             charsets = {session.literals, *(value.type.charset for value in arguments)}
-            if charsets & _WITH_STRANGE_COLLATIONS:
+            if charsets & WITH_STRANGE_COLLATIONS:
                 raise
             narrow, wide = (function(arguments, call, replace(session, compares_in=collation), n)
                             for collation in (NARROWEST, WIDEST))

@@ -24,8 +24,8 @@ from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.functions.collated import (
     EACH_BYTE,
     WIDEST,
+    WITH_STRANGE_COLLATIONS,
     Letters,
-    UnknownCollation,
     check_searched,
     collation_between,
     equal_where_same,
@@ -197,8 +197,16 @@ def _regular_replaced(arguments: Arguments, call: Call, session: Session, n: int
 def _located(text: Value, wanted: Value, start: Value | None, session: Session, n: int) -> Value:
     """Return the position of a text in another. Letters beyond ASCII are found if both servers compare single
     letters."""
-    letters = Letters([text, wanted], session)
+    letters, widest = (Letters([text, wanted], one) for one in (session, replace(session, compares_in=WIDEST)))
     given = [*letters.texts, *([whole_numbers(start, session)] if start else [])]
+
+    def place_in_all(within: str, sought: str, start: int, collation: str) -> int:
+        check_searched(within, sought, session.flavour)
+        place = _found(letters, within, sought, start, sizes=session.flavour == "mariadb")
+        if _found(widest, within, sought, start, sizes=False) != place or \
+                collation.partition("_")[0] in WITH_STRANGE_COLLATIONS:
+            raise NotComputable("text that is not ASCII searched")
+        return place
 
     def place(within: str, sought: str, start: Decimal = Decimal(1)) -> int:
         if start < 1:
@@ -210,7 +218,7 @@ def _located(text: Value, wanted: Value, start: Value | None, session: Session, 
         if (within.isascii() and sought.isascii()) or letters.collation in (None, WIDEST):
             return letters.folded(within).find(letters.folded(sought), int(start) - 1) + 1
         if not _COMPARES_CODES.fullmatch(letters.collation):
-            raise UnknownCollation("text that is not ASCII searched")
+            return place_in_all(within, sought, int(start) - 1, letters.collation) + 1
         sizes = session.flavour == "mariadb" and not letters.collation.startswith("latin1")
         return _found(letters, within, sought, int(start) - 1, sizes=sizes) + 1
 

@@ -20,6 +20,7 @@ from applier.mysql.types import ColumnType
 from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
+from applier.sql.casting.temporals import local_micros
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.dates.date_functions import EPOCH_DAY, weeks, with_days
@@ -106,9 +107,10 @@ _MOST = LONGEST_TIME // SECOND
 def _of_seconds(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """TIME_TO_SEC."""
     value = clock_of(arguments[0], session)
-    if value.type.base not in ("time", "datetime") or zero_dates.has_any(value.values):
+    if value.type.base not in ("time", "date", "datetime") or (
+            zero_dates.has_any(value.values) and not value.is_column):
         raise NotComputable("TIME_TO_SEC of a value that is not a time")
-    micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))
+    micros = local_micros(value.values, value.type, session)
     micros = micros if value.type.base == "time" else micros % DAY
     if value.type.fsp and session.flavour == "mariadb":
         exact = pc.multiply(pa.array(micros, pa.int64(), mask=np.asarray(value.values.is_null())).cast(

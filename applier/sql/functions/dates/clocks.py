@@ -71,8 +71,9 @@ def _added(sign: int) -> Function:
         start = _time(start, session)
         type_ = ColumnType("time", fsp=max(start.type.fsp, span.type.fsp))
         (clock, more), is_null = _micros([start, span], n)
-        return _times(clock + sign * more, is_null, type_, session, constant=constant,
-                      is_nothing=session.flavour == "mysql")
+        is_mysql = session.flavour == "mysql"
+        made = _times(clock + sign * more, is_null, type_, session, constant=constant, is_nothing=is_mysql)
+        return replace(made, is_sum=is_mysql)
 
     return called
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import ColumnType
+from applier.mysql.types import BINARY, ColumnType
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.json_documents.document_nodes import Node, found, parsed
 from applier.sql.functions.json_documents.documents import as_documents, is_document, paths_of, reading, unquoted
@@ -102,10 +102,10 @@ def _length(arguments: Arguments, call: Call, session: Session, n: int) -> Value
 
 def _valid(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
-    if value.type.base == "json" and session.flavour == "mysql":
-        return truth(pc.if_else(value.values.is_valid(), True, pa.scalar(None, pa.bool_())), constant=value.constant)
-    if value.type.base != "json" and not value.is_text and session.flavour == "mysql":
-        raise NotComputable("JSON_VALID of a value that is not a document")
+    if not value.is_text and session.flavour == "mysql":  # which looks at the type of others
+        unknown = value.is_null or value.type.base in BINARY or value.type.base == "json"
+        unless = pa.scalar(None, pa.bool_()) if unknown else False
+        return truth(pc.if_else(value.values.is_valid(), value.type.base == "json", unless), constant=value.constant)
     is_valid = is_document if session.flavour == "mariadb" else _is_json
     return truth(by_distinct(as_text(value, session), is_valid, pa.bool_()), constant=value.constant)
 
