@@ -75,9 +75,11 @@ def takes_bytes_of_functions(sql: str) -> bool:
     """True if a function takes the bytes of text that another one may make."""
     return any(isinstance(node, Call) and (node.name in _OF_TEXTS_BYTES or (node.name == "CAST" and "BINARY" in
                                                                             node.word.upper()))
-               and any(isinstance(argument, Call) for argument in node.arguments) for node in _nodes(sql))
+               and any(isinstance(argument, Call) and argument.name not in _MAKING_BYTES for argument in node.arguments)
+               for node in _nodes(sql))
 
 
+_MAKING_BYTES = frozenset({"UNHEX", "FROM_BASE64", "UUID_TO_BIN", "INET6_ATON"})
 _OF_TEXTS_BYTES = frozenset({
     "LENGTH", "BIT_LENGTH", "HEX", "UNHEX", "ASCII", "ORD", "CRC32", "TO_BASE64", "MD5", "SHA1", "SHA2"})
 
