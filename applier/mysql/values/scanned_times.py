@@ -58,7 +58,8 @@ def datetime_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
     return _datetime(text, up=up, needs_space=False)
 
 
-def _datetime(text: str, *, up: bool, needs_space: bool) -> tuple[int, bool, int | None]:
+def _datetime(text: str, *, up: bool, needs_space: bool,
+              ends_at_space: bool = False) -> tuple[int, bool, int | None]:
     at = len(text) - len(text.lstrip(_SPACES))
     if not text[at:at + 1].isascii() or not text[at:at + 1].isdigit():
         raise NoDate(is_final=False)
@@ -86,6 +87,8 @@ def _datetime(text: str, *, up: bool, needs_space: bool) -> tuple[int, bool, int
             if text[at] != ".":
                 break
             at += 1
+        elif place > 2 and ends_at_space and text[at] in _SPACES:
+            break
         else:
             end = at
             while end < len(text) and text[end] in string.punctuation + _SPACES:
@@ -136,22 +139,27 @@ def _real(text: str, *, up: bool) -> tuple[int, bool, int | None]:
         raise
 
 
-def time_of_text(text: str, *, up: bool, longest: int = LONGEST_TIME) -> tuple[int, bool, int | None]:
+def time_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
     """Microseconds, whether the text is a time and nothing else, and the offset from UTC in microseconds of the date
-    before it. Raises NoDate or Unclear."""
+    before it; MySQL's, which finds no time in a date with blanks behind it. Raises NoDate or Unclear."""
     text = text.lstrip(_SPACES)
     sign = -1 if text.startswith("-") else 1
     if len(text) - (sign < 0) >= _WITH_DATE:
         try:
-            micros, _, offset = _real(text.removeprefix("-"), up=False)
+            micros, has_clock, offset = _real(text.removeprefix("-"), up=False)
             more = up and _real(text.removeprefix("-"), up=True)[0] - micros
         except NoDate as error:
             if error.is_final:
                 raise
         else:
-            if sign < 0:
-                raise Unclear("a negative date and time")
+            if sign < 0 or not has_clock:
+                raise NoDate(is_final=True)
             return (micros if offset is not None else micros % DAY) + more, False, offset
+    return *_clock(text, up=up, longest=LONGEST_TIME), None
+
+
+def _clock(text: str, *, up: bool, longest: int) -> tuple[int, bool]:
+    sign = -1 if text.startswith("-") else 1
     found = _CLOCK.match(text)
     if found is None or not (found["days"] or found["hours"] or found["packed"] or len(found["fraction"] or "") > 1):
         raise NoDate(is_final=True)
@@ -170,24 +178,35 @@ def time_of_text(text: str, *, up: bool, longest: int = LONGEST_TIME) -> tuple[i
     micros = ((int(found["days"] or 0) * 24 + hours) * 60 + minutes) * _MINUTE + seconds * SECOND
     micros += int(digits[:6].ljust(6, "0")) + (up and digits[6:7] >= "5")
     is_whole = micros < LONGEST_TIME + SECOND and not text[found.end():].strip(_SPACES)
-    return sign * min(micros, longest), is_whole, None
+    return sign * min(micros, longest), is_whole
 
 
 def read_by_mariadb(text: str, *, up: bool) -> tuple[int, bool]:
     """Return the reading of MariaDB's functions of times: microseconds, and whether they are a time and not a datetime.
     Raises NoDate or Unclear."""
-    if len(text.lstrip(_SPACES)) >= _WITH_DATE:
+    text = text.lstrip(_SPACES)
+    digits = text.removeprefix("-")
+    if len(digits) >= _WITH_DATE or _WITH_SPACE.match(digits):
         try:
-            micros, has_clock, offset = _real(_WITH_T.sub(r"\1 ", text), up=up)
+            micros, has_clock, offset = _datetime(_WITH_T.sub(r"\1 ", digits), up=up, needs_space=True,
+                                                  ends_at_space=True)
+        except InvalidDate as error:
+            if error.has_clock and error.is_late:
+                raise NoDate(is_final=True) from None
+            if error.has_clock:
+                raise
+            has_clock, offset = False, None
         except NoDate as error:
             if error.is_final and not error.is_short:
                 raise
-        else:
-            if offset is not None:
-                raise Unclear("a date with an offset from UTC")
-            if has_clock:
-                return micros, False
-    return time_of_text(text, up=up, longest=LONGEST_TIME + SECOND - 1)[0], True
+            has_clock, offset = False, None
+        if offset is not None:
+            raise Unclear("a date with an offset from UTC")
+        if has_clock and text.startswith("-"):
+            raise NoDate(is_final=True)
+        if has_clock:
+            return micros, False
+    return _clock(text, up=up, longest=LONGEST_TIME + SECOND - 1)[0], True
 
 
 def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
@@ -201,6 +220,8 @@ def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
     return datetime_of_number(whole, fraction)[0], False
 
 
+_WITH_SPACE = re.compile(r"\d+[^\w\s]+\d+[^\w\s]+\d+\s+\d", re.ASCII)
+"""A date and a time, however short."""
 _WITH_T = re.compile(r"^(\s*\d+\D\d+\D\d+)T", re.ASCII)
 _SURELY_LONG, _LAST_DATE = 10_000_000, 99991231235959
 

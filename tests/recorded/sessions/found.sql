@@ -728,3 +728,9 @@ SET sql_mode=''
 CREATE TABLE t (id INT PRIMARY KEY, d DATETIME, v VARCHAR(20)) CHARACTER SET utf16
 INSERT INTO t VALUES (12, '2020-01-02 10:11:12', 'a12b'), (1234, '2021-01-02 10:11:12', '1234')
 ALTER TABLE t ADD a1 VARCHAR(40) AS (HEX(UNHEX(v))) STORED
+
+-- times-that-begin-with-a-date-and-blanks
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(30) CHARACTER SET latin1)
+INSERT INTO t VALUES (1, '2020-01-01  '), (2, '2020-01-01   x'), (3, '11:12:13    '), (4, '11:12:13  xx'), (5, '1:1:1       '), (6, '-11:12:13    '), (7, '11:12:13 99   '), (8, '99:12:13     '), (9, '2020-02-28   '), (10, '11:12:13 9  x'), (11, '1:1:1 9'), (12, '1:1:1 99'), (13, '1-1-1 9'), (14, '1:1:1 x'), (15, '1:1:1 9:5'), (16, '-11:12:13 9:8:7'), (17, '2020-1-1 9 :'), (18, '11:12       '), (19, '1 11:12:13   '), (20, '-1:1:1 9'), (21, '1:1 9'), (22, '20200101    '), (23, '11:12:13 23:59 '), (24, '2020-01-01'), (25, '101112       x'), (26, '1011121314'), (27, '1-1-1 ')
+ALTER TABLE t ADD a TIME AS (TIME(s)) STORED, ADD b INT AS (HOUR(s)) STORED, ADD c INT AS (TIME_TO_SEC(s)) STORED, ADD d TIME AS (CAST(s AS TIME)) STORED
