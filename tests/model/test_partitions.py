@@ -23,7 +23,7 @@ from tests.support.merging import merged_rows
 from tests.support.small_parts import same, small_parts
 
 CHOICES = {
-    "numbered": ("bucket[3](id)", "truncate[1](s)", "identity(s)", "truncate[10](id)"),
+    "numbered": ("bucket[3](id)", "truncate[1](s)", "identity(s)", "truncate[8](id)"),
     "counted": ("identity(u)", "truncate[5](u)", "bucket[2](b)", "identity(n)"),
     "named": ("year(m)", "month(m)", "day(m)", "hour(m)", "identity(m)", "truncate[1](w)", "identity(id)"),
     "priced": ("month(m)", "identity(d)", "truncate[100](d)", "identity(b)", "truncate[1](b)"),
