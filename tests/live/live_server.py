@@ -155,7 +155,7 @@ class Recording:
 
 
 def _shown(name: str, kind: str) -> str:
-    return f"HEX({name})" if kind.startswith("vector") else name + " + 0e0" * kind.startswith(("float", "double"))
+    return f"HEX({name})" if kind.startswith("vector") else name + " * 1e0" * kind.startswith(("float", "double"))
 
 
 def _cell(kind: str, value: str | bytes | None) -> object:

@@ -25,7 +25,7 @@ from tests.recorded.sessions.sessions import FOUND, SESSIONS
 from tests.support.folders import RECORDED as FOLDERS
 
 RECORDED = FOLDERS / "sessions" / "recorded.jsonl.gz"
-_SHOWN = {"float": "CAST(CAST({} AS DOUBLE) AS CHAR)", "double": "CAST({} + 0e0 AS CHAR)",
+_SHOWN = {"float": "CAST(CAST({} AS DOUBLE) AS CHAR)", "double": "CAST({} * 1e0 AS CHAR)",
           **dict.fromkeys(("date", "datetime", "timestamp", "time", "decimal"), "CAST({} AS CHAR)")}
 
 
