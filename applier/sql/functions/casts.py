@@ -206,6 +206,8 @@ def _datetime_cast(base: str) -> _Cast:
             session = replace(session, sql_mode=CUTS)
         elif session.flavour == "mariadb" and "TIME_ROUND_FRACTIONAL" not in session.sql_mode:
             session = replace(session, sql_mode=CUTS, flavour="mysql")
+            if value.type.base == "time":  # the longest has a fraction, also out of text without one
+                value = replace(value, type=ColumnType("time", fsp=6))
         return Value(convert_values(value.values, value.type, type_, session), type_)
 
     return made

@@ -1,6 +1,6 @@
 """Which values are times of a session before a function of times takes them."""
 
-from datetime import date
+from datetime import date, timedelta
 
 import pyarrow as pa
 import pytest
@@ -222,3 +222,9 @@ def test_a_time_to_which_one_was_added_is_no_text_to_functions_of_dates(flavour,
         evaluate(expression.format("ADDTIME('10:11:12', '00:10:00')"), no_columns, 1, Session(flavour))
     chosen = evaluate("DATE_FORMAT(COALESCE(ADDTIME('10:11:12', '00:10:00')), '%H')", no_columns, 1, Session(flavour))
     assert chosen.values.to_pylist() == [None]
+
+
+def test_the_longest_time_of_a_cast_is_cut_to_its_digits_in_mariadb():
+    """838:59:59 in TIME (seen on 10.5), which keeps 838:59:59.999999 for a CAST with digits."""
+    session = Session(flavour="mariadb")
+    assert evaluate("CAST('20230326' AS TIME)", no_columns, 1, session).values[0].as_py() == timedelta(seconds=3020399)
