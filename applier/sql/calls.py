@@ -172,7 +172,6 @@ class Calls:
         return _FUNCTIONS[node.name]([converted(one, midnight, self._session) if one.type.base == "date" else one
                                       for one in chosen], node, self._session, self._n)
 
-
     def _with_days(self, node: Node) -> Value:
         """A value that becomes a date. In MySQL a YEAR among text that CASE or IF chooses is its first day then."""
         value = self._value(node)
