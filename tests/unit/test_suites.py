@@ -156,14 +156,14 @@ def test_a_loop_without_end_is_told_from_a_busy_machine(tmp_path, monkeypatch):
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     monkeypatch.chdir(tmp_path)
 
-    def code(line, patience):
+    def code(line, seconds, patience):
         (tmp_path / "test_it.py").write_text(f"import time\ndef test_it():\n    {line}\n")
         monkeypatch.setattr(warm_pytest, "PATIENCE", patience)
-        return warm_pytest.exit_code(str(tmp_path / "said"), 1, ["-q", "-p", "no:cacheprovider", str(tmp_path)])
+        return warm_pytest.exit_code(str(tmp_path / "said"), seconds, ["-q", "-p", "no:cacheprovider", str(tmp_path)])
 
-    assert code("while True: pass", patience=1000) == -signal.SIGXCPU
-    assert code("time.sleep(1000)", patience=0.5) == -signal.SIGKILL
-    assert code("assert False", patience=1000) == 1
+    assert code("while True: pass", seconds=1, patience=1000) == -signal.SIGXCPU
+    assert code("time.sleep(1000)", seconds=1, patience=0.5) == -signal.SIGKILL
+    assert code("assert False", seconds=100, patience=10) == 1
 
 
 def test_what_is_imported_is_not_called(tmp_path):

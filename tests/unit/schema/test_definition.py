@@ -89,6 +89,8 @@ def definitions(draw):
         # Of any other prefix the server, and so the parser, makes the whole column.
         takes_one = kind in ("unique", "key") and made[-1].type.base.endswith(("text", "blob"))
         prefix = draw(st.none() | st.integers(1, 9)) if takes_one else None
+        if kind in ("unique", "key") and made[-1].type.base == "point":
+            prefix = 25  # that servers give it
         parts = (KeyPart(names[-1], prefix), KeyPart(None, None, True, "lower(`x`)"))
         keys.append(Key(draw(_names), kind, parts, draw(st.booleans())))
     charset, collation = draw(_charsets)
