@@ -77,6 +77,10 @@ def pytest_collection():
         gc.set_threshold(50_000, 20, 100)
 
 
+TRACED = pytest.StashKey[set[pytest.Item]]()
+"""The tests that --cov traces, as tracing doubles their time: each unit test that `make cover` runs, in its first case,
+and no random ones."""
+DEAR = {"slow", "thorough", "hypothesis"}
 LONGEST = ("test_wheel.py", "test_cold_nodes.py")
 """Modules that take about a minute, for one fixture or one test. A process of xdist that is through takes tests from
 the end of another one's: at the end these would be all that is left for one, or their fixture made twice."""
@@ -90,14 +94,16 @@ def pytest_collection_modifyitems(config, items):
         item.add_marker(kind(item.path))
     mark_thorough(items)
     config.stash[COLLECTED] = [*items]
+    first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
+    config.stash[TRACED] = {item for item in first.values() if kind(item.path) == "unit"
+                            and not DEAR & {mark.name for mark in item.iter_markers()}}
     items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """With --cov only the unit tests that `make cover` runs are traced: tracing would double the time of the others."""
-    traced = item.get_closest_marker("unit") and not item.get_closest_marker("slow")
-    with nullcontext() if traced else untraced():
+    """With --cov a test that is not one of TRACED is not traced."""
+    with nullcontext() if item in item.config.stash[TRACED] else untraced():
         return (yield)
 
 
