@@ -29,7 +29,7 @@ class _Common:
     def get_params(self, ctx: Context) -> list[Any]:
         """Return the command's own options, --help, and the common ones."""
         own: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of TyperCommand or TyperGroup
-        self._common = self._common or _common(own[-1])
+        self._common = self._common or _common()
         return [*own, *self._common]
 
 
@@ -108,23 +108,22 @@ def _parameter(option: Option) -> inspect.Parameter:
                              default=inspect.Parameter.empty if is_required else default)
 
 
-def _common(help_option: Any) -> tuple[TyperOption, ...]:
+def _common() -> tuple[TyperOption, ...]:
     """Return the options that all verbs have in addition to --help."""
     return (
-        _flag(help_option, ["--help-all"], _print_whole_help),
-        _flag(help_option, ["-q", "--quiet"], lambda ctx: choose(Loudness.QUIET)),
-        _flag(help_option, ["-v", "--verbose"], lambda ctx: choose(Loudness.VERBOSE)),
-        _flag(help_option, ["-vv"], lambda ctx: choose(Loudness.VERY_VERBOSE)),
+        _flag(["--help-all"], _print_whole_help),
+        _flag(["-q", "--quiet"], lambda ctx: choose(Loudness.QUIET)),
+        _flag(["-v", "--verbose"], lambda ctx: choose(Loudness.VERBOSE)),
+        _flag(["-vv"], lambda ctx: choose(Loudness.VERY_VERBOSE)),
     )
 
 
-def _flag(like: Any, names: list[str], act: Callable[[Context], None]) -> TyperOption:
+def _flag(names: list[str], act: Callable[[Context], None]) -> TyperOption:
     def seen(ctx: Context, option: TyperOption, value: bool) -> None:
         if value and not ctx.resilient_parsing:
             act(ctx)
 
-    return TyperOption(param_decls=names, is_flag=True, expose_value=False, is_eager=True, callback=seen,
-                       type_descriptor=like.type_descriptor)
+    return TyperOption(param_decls=names, is_flag=True, expose_value=False, is_eager=True, callback=seen)
 
 
 def _print_whole_help(ctx: Context) -> None:
