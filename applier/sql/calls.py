@@ -113,10 +113,7 @@ class Calls:
         elif call.name in _WITH_FORMATS:
             arguments = [_as_format(argument, call.name) for argument in arguments]
         made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
-        if made.type == TEXT and self._session.literals in WIDE and call.name not in _IN_OWN_CHARSET:
-            made = replace(made, type=text_type(self._session.literals, None))
-        if made.type == TEXT and self._session.made_in == "binary" and call.name in _IN_SESSION_CHARSET:
-            made = replace(made, values=made.values.cast(pa.binary()), type=BYTES, is_loose=True)
+        made = self._in_its_charset(made, call)
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
         made = self._without_fraction(made, call)
@@ -127,6 +124,19 @@ class Calls:
         is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
                                                       for value in arguments)
         return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
+
+    def _in_its_charset(self, made: Value, call: Call) -> Value:
+        """What a call makes, with the character set of text that functions make."""
+        session, own = self._session, self._session.made_in
+        if made.type != TEXT:
+            return made
+        if session.literals in WIDE:
+            return made if call.name in _IN_OWN_CHARSET else replace(made, type=text_type(session.literals, None))
+        if own is None or own in WIDE or call.name not in _IN_SESSION_CHARSET:
+            return made
+        if own == "binary":
+            return replace(made, values=made.values.cast(pa.binary()), type=BYTES, is_loose=True)
+        return replace(made, type=text_type(own, None)) if session.flavour == "mariadb" else made
 
     def _part(self, node: Node) -> Value:
         """A part of one of MariaDB's documents, which has the text that JSON_COMPACT or the like would format."""

@@ -133,6 +133,8 @@ def as_number(value: Value, session: Session) -> pa.Array:
         raise NotComputable("text to which an interval was added as a number")
     if value.digits is None:
         raise NotComputable("hexadecimal digits as a number")
+    if value.type.compressed:
+        raise NotComputable("a COMPRESSED column as a number")  # functions that read a DECIMAL find 0
     if value.digits:
         return pa.array([Decimal(int.from_bytes(data, "big")) for data in values.to_pylist()], WHOLE)
     if base in types.BINARY:

@@ -190,6 +190,8 @@ class RowConverter:
                 made = members.renamed(values.combine_chunks(), old.type, column.type)
             elif old.type.base == column.type.base and old.type.members and old.type.charset != column.type.charset:
                 made = members.copied(values.combine_chunks(), old.type, column.type, self._conversion.session)
+            elif old.type.compressed and column.type.base == "decimal":
+                made = pc.if_else(values.is_null(), None, implicit_scalar(column.type, "mariadb"))  # whatever they are
             elif old.type != column.type and not self._keeps_bytes(old.type, column.type):
                 made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old, column))
             elif zero_dates.has_any(values):

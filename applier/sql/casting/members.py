@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.character_sets.client_charsets import UTF8, decoded, encoded
+from applier.mysql.character_sets.client_charsets import UTF8, encoded, label_bytes
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.values.members import numbers_of
@@ -82,8 +82,8 @@ def copied(values: pa.Array, old: ColumnType, new: ColumnType, session: Session)
     source, target = old.charset or "utf8mb4", new.charset or "utf8mb4"
 
     def is_text(number: int, label: str) -> bool:
-        data = encoded(old.members[number], source)
-        return decoded(data, target) != label or encoded(label, target) == data
+        data = label_bytes(old.members[number], source)
+        return label_bytes(label, target) != data or encoded(label, target) == data
 
     labels = tuple(label if number >= len(old.members) or is_text(number, label) else f"\0{number}"
                    for number, label in enumerate(new.members))

@@ -147,7 +147,8 @@ def _digits(count: Value, unit: str, session: Session) -> int:
     if unit != "SECOND" or count.is_text or count.type.base in BINARY:
         return 6 if "MICROSECOND" in unit or unit == "SECOND" else 0
     found = as_number(count, session)
-    return 6 if pa.types.is_floating(found.type) else int(min(6, found.type.scale))
+    scale = found.type.scale if pa.types.is_decimal(found.type) else count.type.scale
+    return 6 if scale is None else min(6, int(scale))
 
 
 def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:

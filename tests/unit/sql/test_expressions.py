@@ -110,6 +110,19 @@ def test_documents_of_a_wide_table_in_mariadb_are_refused_where_it_misreads_them
         evaluate(sql, no_columns, 1, Session("mariadb", literals="ucs2"))
 
 
+@pytest.mark.parametrize(("sql", "literals", "reason"), [
+    ("x + 1", "utf8mb4", "COMPRESSED column"), ("CAST(x AS DECIMAL)", "utf8mb4", "COMPRESSED column"),
+    ("ADDTIME(1e0 + 1, 1)", "utf8mb4", "a double as a time"),
+    ("JSON_SET(JSON_ARRAY(1), '$[0]', _utf8mb4'Ж')", "latin1", "may not have it"),
+    ("JSON_SET('[1]', '$[0]', _utf8mb4'é')", "sjis", "may not have it"),
+    ("JSON_SET(X'5B5D', '$[0]', 'Ж')", "utf8mb4", "characters beyond a byte")])
+def test_what_mariadb_makes_of_the_bytes_of_text_is_not_guessed(sql, literals, reason):
+    [table] = parse_statement("CREATE TABLE d.v (x VARCHAR(9) COMPRESSED)", flavour="mariadb")
+    with pytest.raises(NotComputable, match=reason):
+        evaluate(sql, lambda name: (pa.array(["7"]), table.definition.column(name).type), 1,
+                 Session("mariadb", literals=literals))
+
+
 @pytest.mark.parametrize("sql", ["LEFT(a, 2)", "RIGHT(n, 2)", "SUBSTRING(m, 2)", "REPEAT(a, 2)", "UPPER(d)", "LOWER(a)",
                                  "REPLACE(a, '1', '2')", "SUBSTRING_INDEX(d, '-', 1)", "UNHEX(HEX(a))"])
 def test_text_that_mysql_misreads_in_a_table_of_a_wide_set_is_not_guessed(sql):

@@ -54,11 +54,12 @@ def test_more_digits_of_a_second_than_there_are_microseconds_are_rounded():
     assert made.values.to_pylist() == ["19700101000001.123457"]
 
 
+@pytest.mark.parametrize("text", ["2016-12-31 23:59:59", "2016/12/31 23:59:59", "16.12.31 23:59:59"])
 @pytest.mark.parametrize("unit", ["DAY_HOUR", "DAY_MINUTE", "DAY_SECOND"])
-def test_days_of_text_with_a_date_are_not_guessed(unit):
+def test_days_of_text_with_a_date_are_not_guessed(unit, text):
     """MariaDB 10.5 to 11.8 have the day of such text, and of '10:11:12' none."""
     with pytest.raises(NotComputable, match="of text with a date"):
-        evaluate(f"EXTRACT({unit} FROM '2016-12-31 23:59:59')", no_columns, 1, Session("mariadb"))
+        evaluate(f"EXTRACT({unit} FROM '{text}')", no_columns, 1, Session("mariadb"))
 
 
 @pytest.mark.parametrize(("flavour", "expression", "expected"), [

@@ -80,7 +80,8 @@ def _added(sign: int) -> Function:
 
 def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -> Value:
     """Times, and dates with one, that were text or numbers, and a time, as text: with six digits of a second where
-    there is a fraction; in MariaDB a number, and text in which it expects so many, with as many as both have."""
+    there is a fraction; in MariaDB a number of so many digits, and text in which it expects so many, with as many as
+    both have."""
     micros, are_times = (replace(start, values=values) for values in instants_or_times(start, session))
     is_number = session.flavour == "mariadb" and not (start.is_text or start.type.base in BINARY)
     own = _digits_of(start, session) if is_number else start.text_scale
@@ -104,9 +105,13 @@ def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -
 _EPOCH = datetime.datetime(1970, 1, 1)
 
 
-def _digits_of(value: Value, session: Session) -> int:
+def _digits_of(value: Value, session: Session) -> int | None:
     found = as_number(value, session).type
-    return min(6, found.scale) if pa.types.is_decimal(found) else 6
+    if pa.types.is_decimal(found):
+        return min(6, int(found.scale))
+    if not value.is_column:
+        raise NotComputable("a double as a time, whose digits depend on those of columns")
+    return None if value.type.scale is None else min(6, value.type.scale)
 
 
 def _shown_time(micros: int, digits: int | None) -> str:

@@ -68,6 +68,8 @@ _OF_DAY = {"YEAR", "MONTH", "DAY", "DAYOFMONTH", "QUARTER", "DAYOFYEAR", "DAYOFW
 _CLOCKS = {"HOUR", "MINUTE", "SECOND", "MICROSECOND"}
 _OF_CLOCKS = {name for name in DATE_FUNCTIONS if name.startswith(("DAY_", "HOUR_", "MINUTE_", "SECOND_"))}
 """Units of EXTRACT for which servers read a time out of text."""
+_LIKE_A_DATE = r"^\s*\d+[^\d:]+\d+[^\d:]+\d"
+"""Text in which MariaDB finds a date, whatever is between its numbers."""
 _OF_DAYS_AND_CLOCKS = {"DAY", *_CLOCKS, *_OF_CLOCKS}
 
 
@@ -83,6 +85,8 @@ def _part(name: str) -> Function:
             _check_is_known(value, name, session)
         has_days = (name.startswith("DAY_") or is_clock_of_any) and value.is_text and pc.any(
             pc.match_substring_regex(value.values, r"\d-\d")).as_py()
+        if name.startswith("DAY_") and value.is_text and session.flavour == "mariadb":
+            has_days = pc.any(pc.match_substring_regex(value.values, _LIKE_A_DATE)).as_py()
         if is_read(value, session) and (name in _OF_CLOCKS or is_clock_of_any):
             written = value.values
             value = datetimes_or_times(value, session)

@@ -17,10 +17,10 @@ from applier.errors import NotComputable
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import by_distinct, in_charset
 from applier.sql.functions.json_documents.document_nodes import Node, TextNode, found, named, parsed
 from applier.sql.functions.json_documents.documents import as_documents, paths_of
-from applier.sql.functions.json_documents.new_documents import as_part
+from applier.sql.functions.json_documents.new_documents import WITHOUT_ASCII, as_part
 from applier.sql.nodes import Call
 from applier.sql.values import JSON, Arguments, Function, Value, is_ascii, together
 from jsondiff.path import Leg, Member, Path
@@ -56,10 +56,32 @@ def _changing(change: _Change) -> Function:
         _check_charsets(arguments[0], arguments[2::2], session)
         parts = [Value(as_documents(arguments[0], session), JSON, arguments[0].constant),
                  *(as_part(value, session) for value in arguments[2::2])]
-        return _of_parts(parts, lambda nodes: reduce(
+        made = _of_parts(parts, lambda nodes: reduce(
             lambda node, step: change(node, *step), zip(paths, nodes[1:], strict=True), nodes[0]), session, n)
+        return made if session.flavour == "mysql" else _in_set_of(arguments[0], made, session)
 
     return function
+
+
+def _in_set_of(document: Value, made: Value, session: Session) -> Value:
+    """What MariaDB makes of a document: characters that its set does not have are written by their numbers, and the
+    result is NULL if one of them has more than four digits."""
+    texts = set(made.values.drop_null().to_pylist())
+    letters = sorted({letter for text in texts if not text.isascii() for letter in text if not letter.isascii()})
+    charset = document.type.charset or session.literals
+    known = in_charset(pa.array(letters, pa.string()), charset).to_pylist()
+    lacking = {ord(letter): None if letter > "\uffff" else f"\\u{ord(letter):04X}"
+               for letter, found in zip(letters, known, strict=True) if found != letter}
+    if not lacking:
+        return made
+    if document.type.base == "json" or charset in WITHOUT_ASCII:  # in which a backslash is another code
+        raise NotComputable("text in a document whose character set may not have it")
+
+    def written(text: str) -> str | None:
+        beyond = any(code in lacking and lacking[code] is None for code in map(ord, text))
+        return None if beyond else text.translate(lacking)
+
+    return replace(made, values=by_distinct(made.values, written))
 
 
 def _remove(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

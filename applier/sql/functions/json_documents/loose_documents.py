@@ -32,6 +32,8 @@ from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, as_bytes
 
 OF_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_SET", "JSON_INSERT", "JSON_REPLACE"})
 """Functions that put values into documents."""
+_OF_VALUES = OF_PARTS - {"JSON_ARRAY", "JSON_OBJECT"}
+"""Those that put values into a document that exists."""
 FORMATTING = frozenset({"JSON_COMPACT", "JSON_LOOSE", "JSON_DETAILED", "JSON_PRETTY"})
 """Functions of MariaDB that format a document, which those of `OF_PARTS` take as it was before (seen on 10.5, 10.11 and
 11.8)."""
@@ -47,6 +49,8 @@ _NULL_OF_NUMBERS = frozenset({
 """Functions that make NULL of text that is a number with more behind it."""
 _NUMBERED = r"(?i)\\u(?:00[89a-f]|0[1-9a-f]|[1-9a-f])"
 """A character beyond ASCII by its number."""
+_OF_BYTES = r"(?s)^[\x{00}-\x{7F}\x{A0}-\x{FF}]*$"
+"""Characters whose code is their byte in `EACH_BYTE`, too."""
 _BEGINS = r'^[ \t\n\r]*[{\["\-0-9tfn]'
 
 
@@ -61,7 +65,9 @@ def _of_text(name: str, function: Function) -> Function:
         if charset in WIDE and name in _MISREADING:
             raise NotComputable(f"{name} of text in {charset}")
         if document.type.base in BINARY:
-            arguments = [_text(value, session) for value in arguments]
+            of_values = name in _OF_VALUES
+            arguments = [_by_codes(value) if of_values and number > 1 and value.is_text and not value.is_document
+                         else _text(value, session) for number, value in enumerate(arguments)]
             if name == "JSON_UNQUOTE" and not is_ascii(arguments[0].values):
                 raise NotComputable("JSON_UNQUOTE of bytes that are not ASCII")  # in which versions differ
         begins = None
@@ -101,6 +107,14 @@ def _text(value: Value, session: Session) -> Value:
     if pc.any(pc.match_substring_regex(text, _NUMBERED)).as_py():
         raise NotComputable("a document of bytes with a character by its number")
     return Value(text, TEXT, value.constant)
+
+
+def _by_codes(value: Value) -> Value:
+    """Text beside a document of bytes, as text in which every byte is a character: a character becomes the byte of its
+    code in Unicode."""
+    if pc.all(pc.match_substring_regex(value.values, _OF_BYTES)).as_py() is False:
+        raise NotComputable("text with characters beyond a byte in a document of bytes")
+    return Value(value.values, TEXT, value.constant)
 
 
 FUNCTIONS: dict[str, Function] = {

@@ -133,7 +133,7 @@ def _parts(arguments: Arguments, session: Session) -> list[Value]:
     texts = [value for value in arguments if value.is_text]
     are_wide = {value.type.charset in WIDE for value in [value for value in texts if not value.constant] or texts}
     charsets = {session.literals, *(value.type.charset for value in texts)}
-    if session.flavour == "mariadb" and charsets & _NOT_ASCII and len(texts) < len(arguments):
+    if session.flavour == "mariadb" and charsets & WITHOUT_ASCII and len(texts) < len(arguments):
         raise NotComputable("numbers in a document beside text in a character set that has not all of ASCII")
     if session.flavour == "mariadb" and any(value.type.base in BINARY for value in arguments) and (
             charsets & WIDE or not all(is_ascii(value.values) for value in texts)):
@@ -146,7 +146,7 @@ def _parts(arguments: Arguments, session: Session) -> list[Value]:
             for value in arguments]
 
 
-_NOT_ASCII = frozenset({"sjis", "swe7"})
+WITHOUT_ASCII = frozenset({"sjis", "swe7"})
 """Sets beside which MariaDB makes text of numbers, too (seen of sjis on 10.5)."""
 
 
