@@ -866,3 +866,9 @@ INSERT INTO t (id) VALUES (1), (2)
 CREATE TABLE u AS SELECT * FROM t
 ALTER TABLE u ADD f INT DEFAULT a, ADD g VARCHAR(9) DEFAULT u.`c`
 INSERT INTO u (id, a) VALUES (3, 7)
+
+-- text-in-documents-of-bytes
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, v VARBINARY(60), s VARCHAR(20) CHARACTER SET utf8mb4, u VARCHAR(20) CHARACTER SET utf8mb3, w VARCHAR(20) CHARACTER SET ucs2) CHARACTER SET binary
+INSERT INTO t VALUES (1, '{"a": "é"}', 'éa', 'é', 'ñ'), (2, '{}', 'é', 'a"b', NULL)
+ALTER TABLE t ADD a VARBINARY(99) AS (JSON_INSERT(v, '$.q', s)) STORED, ADD b JSON AS (JSON_SET('{"é": 1}', '$.q', u, '$.é', w)) STORED, ADD c VARBINARY(99) AS (JSON_REPLACE(v, '$.a', s)) STORED

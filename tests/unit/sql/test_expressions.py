@@ -119,6 +119,18 @@ def test_documents_of_a_wide_table_in_mariadb_are_refused_where_it_misreads_them
         evaluate(sql, no_columns, 1, Session("mariadb", literals="ucs2"))
 
 
+def test_text_in_a_document_of_bytes_has_a_byte_for_each_character():
+    """As MariaDB 10.5, 10.11 and 11.8 write it; they escape characters beyond U+00FF, which is refused."""
+    def inserted(value):
+        return evaluate(f"JSON_INSERT('{{}}', '$.q', {value})", no_columns, 1, Session("mariadb", literals="binary"))
+
+    for value in ("_latin1 X'E9'", "_utf8mb4 X'C3A9'", "_ucs2 X'00E9'"):
+        assert inserted(value).values.to_pylist() == [b'{"q": "\xe9"}']
+    assert inserted("X'D0B6'").values.to_pylist() == [b'{"q": "\xd0\xb6"}']
+    with pytest.raises(NotComputable, match="in a document of bytes"):
+        inserted("CONVERT('\u0436' USING utf8mb3)")
+
+
 @pytest.mark.parametrize("sql", ["LEFT(a, 2)", "RIGHT(n, 2)", "SUBSTRING(m, 2)", "REPEAT(a, 2)", "UPPER(d)", "LOWER(a)",
                                  "REPLACE(a, '1', '2')", "SUBSTRING_INDEX(d, '-', 1)", "UNHEX(HEX(a))"])
 def test_text_that_mysql_misreads_in_a_table_of_a_wide_set_is_not_guessed(sql):

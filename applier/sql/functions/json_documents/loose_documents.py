@@ -32,6 +32,8 @@ from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, as_bytes
 
 OF_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_SET", "JSON_INSERT", "JSON_REPLACE"})
 """Functions that put values into documents."""
+_CHANGES = frozenset({"JSON_SET", "JSON_INSERT", "JSON_REPLACE"})
+"""Functions that put values behind paths."""
 FORMATTING = frozenset({"JSON_COMPACT", "JSON_LOOSE", "JSON_DETAILED", "JSON_PRETTY"})
 """Functions of MariaDB that format a document, which those of `OF_PARTS` take as it was before (seen on 10.5, 10.11 and
 11.8)."""
@@ -61,7 +63,8 @@ def _of_text(name: str, function: Function) -> Function:
         if charset in WIDE and name in _MISREADING:
             raise NotComputable(f"{name} of text in {charset}")
         if document.type.base in BINARY:
-            arguments = [_text(value, session) for value in arguments]
+            arguments = [_characters(value) if name in _CHANGES and place and place % 2 == 0 and value.is_text else
+                         _text(value, session) for place, value in enumerate(arguments)]
             if name == "JSON_UNQUOTE" and not is_ascii(arguments[0].values):
                 raise NotComputable("JSON_UNQUOTE of bytes that are not ASCII")  # in which versions differ
         begins = None
@@ -101,6 +104,13 @@ def _text(value: Value, session: Session) -> Value:
     if pc.any(pc.match_substring_regex(text, _NUMBERED)).as_py():
         raise NotComputable("a document of bytes with a character by its number")
     return Value(text, TEXT, value.constant)
+
+
+def _characters(value: Value) -> Value:
+    """Text that is put into a document of bytes: a character up to U+00FF is one byte there, others are escaped."""
+    if pc.any(pc.match_substring_regex(value.values, r"[^\x00-\x7F\x{A0}-\x{FF}]")).as_py():
+        raise NotComputable("text with characters beyond U+00FF in a document of bytes")
+    return Value(value.values, TEXT, value.constant)
 
 
 FUNCTIONS: dict[str, Function] = {
