@@ -6,8 +6,17 @@ off before the byte, except in columns of UTF-8 and of bytes, where it keeps it.
 """
 
 import re
+from decimal import Decimal
 
-from applier.mysql.character_sets.client_charsets import CodedText, label_of_bytes, text_of_digits
+from applier.errors import SchemaError
+from applier.mysql.character_sets.client_charsets import (
+    NOT_ASCII,
+    CodedText,
+    filled_up,
+    label_bytes,
+    label_of_bytes,
+    text_of_digits,
+)
 from applier.mysql.types import BINARY, ColumnType
 from applier.schema.table_parts import Default
 
@@ -45,3 +54,20 @@ def in_column(default: Default | None, column_type: ColumnType) -> Default | Non
     if isinstance(text, CodedText) and text.charset == "binary" and column_type.charset is not None:
         return Default("string", text_of_digits(text.data, column_type.charset))
     return Default("string", str(text))
+
+
+def default_as_bytes(default: Default | None, column_type: ColumnType) -> Default | None:
+    """The default of a CHAR or VARCHAR column of `column_type` once CONVERT TO CHARACTER SET binary makes it a binary
+    one: the bytes that the text had."""
+    if default is None or default.kind not in ("string", "number", "bytes"):
+        return default
+    charset, text = column_type.charset or "binary", default.text
+    if default.kind == "bytes":
+        return Default("bytes", filled_up(bytes.fromhex(text), charset).hex())
+    if default.kind == "number":
+        if "e" in text.lower():
+            if charset in NOT_ASCII:
+                raise SchemaError(f"the bytes of the default {text} in {charset}")
+            return default
+        text = format(Decimal(text), "f")
+    return Default("bytes", label_bytes(text, charset).hex())

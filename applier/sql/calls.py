@@ -32,7 +32,7 @@ from applier.sql.functions.casts import cast
 from applier.sql.functions.dates import calendars, clocks, current, forms, times
 from applier.sql.functions.json_documents import loose_documents
 from applier.sql.functions.json_documents.documents import as_documents
-from applier.sql.nodes import Call, Node
+from applier.sql.nodes import Call, Literal, Node, nodes_of
 from applier.sql.read_times import datetimes
 from applier.sql.values import BYTES, JSON, TEXT, Value, as_truth, beside_text, converted, text_type
 
@@ -101,6 +101,10 @@ class Calls:
                 not arguments[0].constant and arguments[0].type.base in NUMBERS | TEMPORAL | {"year"}:
             raise NotComputable("text of a number or a date, which MySQL misreads in a table in "
                                 f"{self._session.made_in}")
+        if call.name == "INSERT" and self._session.flavour == "mariadb" and arguments[0].type.base in BINARY and any(
+                isinstance(node, Literal) and node.kind == "bytes" and node.charset is None
+                for node in nodes_of(call.arguments[0])):
+            raise NotComputable("INSERT into a hexadecimal literal, which MariaDB itself changes with each row")
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
         if call.name in _OF_BYTES:

@@ -290,6 +290,12 @@ def whole_numbers(value: Value, session: Session) -> Value:
             raise NotComputable("text with so long a number as an argument")
         made = pc.if_else(pc.is_in(digits, pa.array(["", "-"])), "0", digits).cast(pa.int64()).cast(WHOLE)
         return replace(value, values=made, type=WHOLE_NUMBER)
+    if value.type.base in types.TEMPORAL and session.flavour == "mariadb":  # its seconds are cut
+        return replace(value, values=decimals.truncated(as_number(value, session), 0), type=WHOLE_NUMBER)
+    if value.type.base in types.TEMPORAL and value.type.fsp:  # rounded as a time, to the next minute or day
+        if value.is_choice:
+            raise NotComputable("a chosen time with a fraction as a whole number")
+        value = converted(value, WHOLE_NUMBER, session)
     found = as_number(value, session)
     if pa.types.is_floating(found.type):
         found = pc.round(found, 0, round_mode="half_to_even").cast(WHOLE)

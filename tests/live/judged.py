@@ -202,6 +202,7 @@ def keep(folder: Path, one: Recorded, verdict: Verdict, statements: Sequence[str
     """Write a history to a folder of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "history.sql").write_text("".join(f"{statement};\n" for statement in statements))
-    (folder / "verdict.txt").write_text("\n".join([verdict.kind, verdict.reason, *verdict.lines]) + "\n")
+    (folder / "verdict.txt").write_text("\n".join([verdict.kind, verdict.reason, *verdict.lines]) + "\n",
+                                         errors="surrogateescape")
     if verdict.kind != REFUSED:
         shutil.copyfile(one.log, folder / one.log.name)

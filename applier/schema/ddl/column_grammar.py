@@ -207,7 +207,7 @@ def _text_default(text: str, cursor: Cursor) -> Default:
 
 
 def _parse_default_words(cursor: Cursor) -> Default:
-    """Parse literals with a word in front, and functions that MariaDB calls without parentheses."""
+    """Parse literals with a word in front, and what MariaDB takes without parentheses: functions and columns."""
     start = cursor.index
     word = cursor.next()
     if word.text == "{" and cursor.keyword in ("D", "T", "TS"):
@@ -229,7 +229,10 @@ def _parse_default_words(cursor: Cursor) -> Default:
     if cursor.ahead("("):
         cursor.parenthesised()
     elif word.keyword not in ("CURRENT_DATE", "CURRENT_TIME", "CURRENT_USER", "CURRENT_ROLE"):
-        raise cursor.error("an unknown kind of default value", word)
+        column = cursor.tokens[cursor.index - 1]
+        if cursor.context.flavour == "mysql" or column.kind not in ("word", "name"):
+            raise cursor.error("an unknown kind of default value", word)
+        return Default("expression", render([column]))
     return Default("expression", cursor.sql_of(cursor.tokens[start:cursor.index]))
 
 

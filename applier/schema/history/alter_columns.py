@@ -40,7 +40,7 @@ from applier.schema.ddl.versioned_tables import drops_times
 from applier.schema.defaults import read_again
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Default
-from applier.schema.undecodable import shown_members
+from applier.schema.undecodable import default_as_bytes, shown_members
 from applier.sql.casting.texts import WIDE
 from applier.sql.tokens import Token, render, tokenize
 
@@ -169,6 +169,8 @@ class ColumnChanges:
             column = replace(column, name=new_name)
         if defines_again(self.actions):
             column = read_again(column, self.context.flavour)
+        if self.converts is not None and self.charset.charset == "binary" and column.type.base in ("char", "varchar"):
+            column = replace(column, default=default_as_bytes(column.default, column.type))
         return self._converted(self._as_set(column, new_name))
 
     def _set_too(self, column: Column) -> Column:

@@ -5,6 +5,8 @@ Source: MySQL manual, "The BINARY and VARBINARY Types", "Bit-Value Type"; judged
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,6 +21,7 @@ from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, encoded, fitted
 
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 
 
 def to_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -76,12 +79,17 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
         from applier.mysql.character_sets.exact_text import exact_text
 
         return fitted(exact_text(values, charset), new)
-    if charset != "utf8mb4" and not (charset == "utf8mb3" and _is_ascii(values)):
+    if charset not in UTF8:
         raise NotComputable(f"bytes as text in {charset}")
     try:
-        return fitted(values.cast(pa.string()), new)
+        made = values.cast(pa.string())
     except pa.ArrowInvalid:
-        return fitted(by_distinct(values, _valid_start if session.flavour == "mysql" else _with_marks), new)
+        made = by_distinct(values, _valid_start if session.flavour == "mysql" else _with_marks)
+    if charset == "utf8mb3":  # each byte of a character of four bytes is an invalid one
+        of_four = r"[\x{10000}-\x{10FFFF}]"
+        made = pc.replace_substring_regex(made, f"(?s){of_four}.*", "") if session.flavour == "mysql" else \
+            pc.replace_substring_regex(made, of_four, "????")
+    return fitted(made, new)
 
 
 def labels_to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -101,6 +109,8 @@ def _valid_start(data: bytes, codec: str = "utf-8") -> str:
 
 def _with_marks(data: bytes) -> str:
     """UTF-8 bytes with a question mark for each invalid one, as MariaDB reads them."""
+    if _SURROGATE.search(data):
+        raise NotComputable("surrogates in UTF-8, which MariaDB keeps")
     made = ""
     while data:
         try:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, ColumnType
+from applier.mysql.types import BINARY, TEMPORAL, ColumnType
 from applier.mysql.values import decimals
 from applier.sql.nodes import Call
 from applier.sql.values import WHOLE, Arguments, Function, Value, as_number, together, whole_numbers
@@ -40,8 +40,9 @@ def _of_bits(function: Callable[..., np.ndarray]) -> Function:
 
 
 def _whole(value: Value, session: Session) -> pa.Array:
-    """Numbers rounded: halves of doubles to even in MySQL, others away from zero. MySQL cuts the numbers of text."""
-    if value.is_text and session.flavour == "mysql":
+    """Numbers rounded: halves of doubles to even in MySQL, others away from zero. MySQL cuts the numbers of text, and
+    rounds times as such."""
+    if (value.is_text or value.type.base in TEMPORAL) and session.flavour == "mysql":
         return whole_numbers(value, session).values
     found = as_number(value, session)
     if pa.types.is_floating(found.type):

@@ -156,7 +156,8 @@ def in_order(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
 def _order_in_all(left: str, right: str) -> int:
     """-1, 0 or 1: how two texts compare in all collations. Raises NotComputable."""
     nexts = next(("".join(pair) for pair in zip(left, right, strict=False) if pair[0] != pair[1]), "")
-    if not (_ORDERED.fullmatch(left) and _ORDERED.fullmatch(right)) or nexts.isalpha():
+    by_digits = nexts.isdigit() and (left + right).isascii()
+    if not by_digits and (not (_ORDERED.fullmatch(left) and _ORDERED.fullmatch(right)) or nexts.isalpha()):
         raise NotComputable("text compared in an order in more than one collation, or in that of the connection")
     return (left > right) - (left < right)
 

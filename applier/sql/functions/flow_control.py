@@ -178,7 +178,8 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     [values, equal] = together([left, replace(same, values=as_truth(same, session))], n)
     nulls = pa.scalar(None, values.type)
     made = replace(left, values=pc.if_else(equal.fill_null(False), nulls, values),
-                   constant=left.constant and right.constant, is_column=False, is_choice=True,
+                   digits=None if left.digits else False, constant=left.constant and right.constant,
+                   is_column=False, is_choice=True,
                    is_instant=left.is_instant and session.flavour == "mysql")
     return replace(made, shown=as_text(made, session)) if made.is_sum else made
 

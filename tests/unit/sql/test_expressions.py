@@ -97,10 +97,19 @@ def test_cells_from_the_end(sql, expected):
 @pytest.mark.parametrize("sql", [
     "SOUNDEX(s, s)", "YEAR(t)", "UNIX_TIMESTAMP(d)", "UPPER('ɐ')", "nosuch + 1", "SLEEP(b)",
     "FORMAT(a, 2, 'de_DE')", "a +", "JSON_EXTRACT(s, '$[*]')", "UUID()", "RAND()", "NOW()",
-    "ADDTIME('10:00:00.5', '0:1') + 0"])
+    "ADDTIME('10:00:00.5', '0:1') + 0", "CAST(NULLIF(X'41', 'b') AS SIGNED)", "ELT(COALESCE(m, m), 'a')"])
 def test_what_is_not_known_is_not_guessed(sql):
     with pytest.raises(NotComputable):
         values(sql)
+
+
+@pytest.mark.parametrize("first", ["0x6162", "b'1100001'", "IF(1, X'6162', 'x')", "LEFT(X'6162', 2)"])
+def test_a_literal_that_mariadb_changes_row_by_row_is_not_guessed(first):
+    """MariaDB 10.5 to 11.8 insert into the literal itself: 1ab, 21ab, 321ab for the rows 1, 2, 3."""
+    with pytest.raises(NotComputable, match="itself changes"):
+        evaluate(f"INSERT({first}, 1, 0, 'q')", no_columns, 1, Session("mariadb"))
+    made = evaluate("INSERT(HEX(X'6162'), 1, 0, 'q')", no_columns, 1, Session("mariadb"))
+    assert made.values.to_pylist() == ["q6162"]
 
 
 @pytest.mark.parametrize("sql", ["JSON_EXTRACT('{}', '$.a')", "JSON_SET('{}', '$[0]', 1)", "JSON_UNQUOTE('\"a\"')",
@@ -121,6 +130,18 @@ def test_what_mariadb_makes_of_the_bytes_of_text_is_not_guessed(sql, literals, r
     with pytest.raises(NotComputable, match=reason):
         evaluate(sql, lambda name: (pa.array(["7"]), table.definition.column(name).type), 1,
                  Session("mariadb", literals=literals))
+
+
+def test_text_in_a_document_of_bytes_has_a_byte_for_each_character():
+    """As MariaDB 10.5, 10.11 and 11.8 write it; they escape characters beyond U+00FF, which is refused."""
+    def inserted(value):
+        return evaluate(f"JSON_INSERT('{{}}', '$.q', {value})", no_columns, 1, Session("mariadb", literals="binary"))
+
+    for value in ("_latin1 X'E9'", "_utf8mb4 X'C3A9'", "_ucs2 X'00E9'"):
+        assert inserted(value).values.to_pylist() == [b'{"q": "\xe9"}']
+    assert inserted("X'D0B6'").values.to_pylist() == [b'{"q": "\xd0\xb6"}']
+    with pytest.raises(NotComputable, match="in a document of bytes"):
+        inserted("CONVERT('\u0436' USING utf8mb3)")
 
 
 @pytest.mark.parametrize("sql", ["LEFT(a, 2)", "RIGHT(n, 2)", "SUBSTRING(m, 2)", "REPEAT(a, 2)", "UPPER(d)", "LOWER(a)",

@@ -65,8 +65,8 @@ def _of_text(name: str, function: Function) -> Function:
         if charset in WIDE and name in _MISREADING:
             raise NotComputable(f"{name} of text in {charset}")
         if document.type.base in BINARY:
-            of_values = name in _OF_VALUES
-            arguments = [_by_codes(value) if of_values and number > 1 and value.is_text and not value.is_document
+            parts = range(2, len(arguments), 2) if name in _OF_VALUES else ()
+            arguments = [_by_codes(value) if number in parts and value.is_text and not value.is_document
                          else _text(value, session) for number, value in enumerate(arguments)]
             if name == "JSON_UNQUOTE" and not is_ascii(arguments[0].values):
                 raise NotComputable("JSON_UNQUOTE of bytes that are not ASCII")  # in which versions differ

@@ -60,3 +60,16 @@ def test_a_character_that_the_set_lacks_is_a_question_mark(flavour):
     """Also where that is a label."""
     assert converted("ENUM('a','?','s') CHARACTER SET ascii", ["\u00c4", "a", "\u20ac"], flavour) == ["?", "a", "?"]
     assert converted("ENUM('a','s') CHARACTER SET ascii", ["\u00c4", "a", "\u20ac"], flavour) == ["", "a", ""]
+
+
+@FLAVOURS
+@pytest.mark.parametrize("charset", ["utf8mb4", "utf8mb3"])
+def test_surrogates_in_bytes_are_text_to_mariadb_alone(flavour, charset):
+    """MariaDB keeps their bytes, MySQL ends before them."""
+    text = ColumnType("varchar", length=9, charset=charset, collation=f"{charset}_bin")
+    values = pa.array([b"a\xed\xa0\x80b"])
+    if flavour == "mariadb":
+        with pytest.raises(NotComputable, match="surrogates"):
+            convert_values(values, ColumnType("blob"), text, Session(flavour))
+    else:
+        assert convert_values(values, ColumnType("blob"), text, Session(flavour)).to_pylist() == ["a"]
