@@ -75,6 +75,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if value.is_choice and value.type.base in TEMPORAL and session.flavour == "mysql" and (
             wanted.base in NUMBERS | {"year"} or {value.type.base, wanted.base} in _OF_OTHER_PARTS):
         value = Value(as_text(value, session), TEXT, value.constant)  # MariaDB converts it by its value
+    if value.is_choice and value.type.base in MEMBERS:  # of NULLIF, whose label counts
+        value = Value(as_text(value, session), TEXT, value.constant)
     as_digits = value.shows or wanted.base in _OF_NUMBERS or (wanted.base in TEMPORAL and value.type.base in TEMPORAL)
     if value.constant and _is_literal(value) and as_digits and not local and not counts:
         try:

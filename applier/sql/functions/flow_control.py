@@ -181,6 +181,8 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
                    digits=None if left.digits else False, constant=left.constant and right.constant,
                    is_column=False, is_choice=True,
                    is_instant=left.is_instant and session.flavour == "mysql")
+    if made.type.base in MEMBERS and session.flavour == "mariadb":
+        return Value(as_text(made, session), TEXT, made.constant)
     return replace(made, shown=as_text(made, session)) if made.is_sum else made
 
 
