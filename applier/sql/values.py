@@ -248,13 +248,14 @@ def common_charset(values: list[Value]) -> str | None:
     if own and made and not own <= UTF8:
         return None
     charsets = own or made or {value.type.charset for value in texts} or {"utf8mb4"}
-    if len(charsets) == 1:
-        return charsets.pop()
-    return None if charsets & WIDE else next((wide for wide in _WIDEST if wide in charsets), None)
+    wide = charsets & WIDE
+    if len(charsets) == 1 or (len(wide) == 1 and not charsets & {*UTF8, None}):
+        return (wide or charsets).pop()
+    return None if wide else next((widest for widest in _WIDEST if widest in charsets), None)
 
 
 _WIDEST = ("utf8mb4", "utf8mb3")
-"""The sets that text in several of them is converted to; servers differ in the wide ones."""
+"""The sets that text in several of them is converted to; where one of them is beside a wide one, servers differ."""
 
 
 def is_ascii(text: pa.Array) -> bool:
