@@ -58,7 +58,7 @@ def test_services_of_the_applier_have_commands_that_it_takes(compose, parse):
     ours = {name: service for name, service in compose["services"].items() if service["image"] == "applier"}
     assert set(ours) == {"archive", "sync"}
     archive, sync = (parse(ours[name]["command"]) for name in ("archive", "sync"))
-    assert sync["binlogs"] == [archive["output"]]
+    assert [*sync["binlogs"]] == [archive["output"]]
     assert all((EXAMPLES / "compose" / service["build"]["context"]).resolve() == ROOT for service in ours.values())
     assert {service["build"]["target"] for service in ours.values()} <= set(stages())
     [metrics] = sync["metrics"]
