@@ -167,14 +167,22 @@ def test_a_loop_without_end_is_told_from_a_busy_machine(tmp_path, monkeypatch):
 
 
 def test_what_is_imported_is_not_called(tmp_path):
-    """A test that imports all modules is near to none of them by that."""
+    """A test that imports all modules is near to none of them by that, nor by the functions that fill their tables."""
     environment = os.environ | {"PYTHONPATH": f"{WATCHED}:{ROOT}", FOLDER: str(tmp_path),
                                 "PYTEST_CURRENT_TEST": "tests/unit/test_words.py::test"}
-    subprocess.run([sys.executable, "-c", "from applier import errors; errors.reason(OSError())"], check=True, cwd=ROOT,
-                   env=environment)
+    program = "from applier import errors; from applier.mysql import type_registry; errors.reason(OSError())"
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT, env=environment)
     [(test, called)] = read_calls(tmp_path).items()
     assert test == "tests/unit/test_words.py" and "applier/errors.py:reason" in called
-    assert {"applier/errors.py:<module>", "applier/errors.py:ApplierError"}.isdisjoint(called)
+    assert {name.partition(":")[0] for name in called} == {"applier/__init__.py", "applier/errors.py"}
+
+
+def test_what_a_command_runs_is_called(tmp_path):
+    """Its module is run, and not imported."""
+    environment = os.environ | {"PYTHONPATH": f"{WATCHED}:{ROOT}", FOLDER: str(tmp_path),
+                                "PYTEST_CURRENT_TEST": "tests/unit/test_words.py::test"}
+    subprocess.run([sys.executable, "-m", "applier", "--version"], check=True, cwd=ROOT, env=environment)
+    assert "applier/cli/__init__.py:console" in read_calls(tmp_path)["tests/unit/test_words.py"]
 
 
 def test_tests_near_to_the_files_beside_a_change_fill_the_budget():

@@ -2,8 +2,8 @@
 
 Python imports it as it starts wherever this folder is in PYTHONPATH, as in the processes that tests start under
 `pytest --calls` (tests/support/called_functions.py). pytest's variable says which test it is; it stays what it was
-when the process started, so that a process which serves several modules counts for the first one. The bodies of
-modules and classes do not count: that they run says which test imports them first, and not what it tests.
+when the process started, so that a process which serves several modules counts for the first one. What runs while a module is imported does not count: that says
+which test imports it first, and not what it tests.
 """
 
 import os
@@ -23,6 +23,8 @@ class Watch:
 
     def __init__(self, folder: str) -> None:
         self._folder, self._seen, self._path, self._hooked = folder, set(), "", False
+        self._imports = threading.local()
+        """Of each thread, how many modules of the packages it is importing."""
 
     def begin(self, module: str) -> None:
         """Write what is called from now on into the file of a test module."""
@@ -32,20 +34,36 @@ class Watch:
         sys.settrace(self._trace)
 
     def _trace(self, frame, event, _):
-        """Of a tracer Python tells only calls, where it returns nothing; a profiler would get those of C, too."""
+        """Python reports only calls to a tracer that returns nothing; a profiler would get those of C, too."""
         if (code := frame.f_code) not in self._seen:
+            is_ours = _PACKAGES and code.co_filename.startswith(_PACKAGES)  # the interpreter may be ending
+            if is_ours and code.co_name == "<module>" and frame.f_globals.get("__name__") != "__main__":
+                self._imports.depth = self._depth() + 1
+                frame.f_trace_lines = False
+                return self._trace_module
+            if is_ours and self._depth():
+                return None
             self._seen.add(code)
-            is_function = code.co_flags & 1  # inspect.CO_OPTIMIZED, without an import that takes long
-            if is_function and _PACKAGES and code.co_filename.startswith(_PACKAGES):  # the interpreter may be ending
+            if is_ours and code.co_flags & 1:  # inspect.CO_OPTIMIZED, without an import that takes long
                 self._note(f"{code.co_filename[len(_ROOT) + 1:]}:{code.co_qualname}")
             if not self._hooked and hasattr(module := sys.modules.get("keysearch.numba_private"), "CompiledKernel"):
                 self._watch_kernels(module.CompiledKernel)
+        return None
+
+    def _trace_module(self, _, event, __):
+        """Its body returns when an exception leaves it, too."""
+        if event == "return":
+            self._imports.depth -= 1
+        return self._trace_module
+
+    def _depth(self):
+        return getattr(self._imports, "depth", 0)
 
     def _watch_kernels(self, kernels):
         self._hooked, plain, seen = True, kernels.__mro__[1].__call__, self._seen
 
         def call(kernel, *arguments):
-            if kernel not in seen:
+            if kernel not in seen and not self._depth():
                 seen.add(kernel)
                 self._note(f"{kernel.__module__.replace('.', '/')}.py:{kernel.__name__}")
             return plain(kernel, *arguments)
