@@ -4,6 +4,7 @@ import struct
 
 import pytest
 
+from applier.binlog.locating.groups import GroupPass
 from applier.binlog.outline.outline_pass import outline_file
 from tests.support.outline_logs import CASES, seal, split_events, write
 
@@ -24,11 +25,15 @@ def test_statements_and_their_groups():
 
 @pytest.mark.parametrize("case", ["statement-mysql", "statement-mariadb"])
 def test_load_data_is_a_statement(case):
-    """EV-ALL: EXECUTE_LOAD_QUERY has the statement, the events before it the file."""
-    statements = outline_file(str(CASES / case / "binlog.000001")).statements
+    """EV-ALL: EXECUTE_LOAD_QUERY has the statement, the events before it the file. EV-THREAD: it has its thread, too,
+    which nothing else of MariaDB's group does."""
+    log = str(CASES / case / "binlog.000001")
+    statements = outline_file(log).statements
     [load] = [statement for statement in statements if statement.sql.startswith("LOAD DATA")]
     assert "INTO TABLE `t`" in load.sql and load.sql.endswith("(`v`) SET `d`= 9")
     assert load.database == "st" and load.gtid and load.group_start < load.position < load.end
+    groups = GroupPass(log).groups()
+    assert groups.threads[groups.starts == load.group_start] == groups.threads[0] > 0
 
 
 def test_unreplayable_events_name_what_cannot_be_applied():
