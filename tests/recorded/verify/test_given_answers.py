@@ -66,6 +66,17 @@ def test_an_answer_with_line_ends_of_windows_and_without_names_of_columns(made, 
     assert "the same" in capsys.readouterr().out
 
 
+def test_a_server_that_stands_elsewhere_is_reported(made, tmp_path, capsys):
+    """The answers are of a server that took the same rows by other transactions."""
+    text = (made / "sums.tsv").read_text()
+    theirs = next(line.split("\t")[2] for line in text.split("\n") if line.split("\t")[1:2] == ["position"])
+    ours = str(applier.verify(made / "snapshot", made / "sums.tsv").position)
+    for server, says in ((theirs, True), (ours, False)):
+        assert _verify(made, text.replace(theirs, server), tmp_path) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert (f"the server stands at {server}, the snapshot at {ours}" in said) == says
+
+
 def _with_another_sum(text: str) -> str:
     """The last column's sum of the first range is another one."""
     first = next(line for line in text.split("\n") if "\tsums\t" in line and "row_count" not in line)

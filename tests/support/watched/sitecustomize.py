@@ -2,8 +2,8 @@
 
 Python imports it as it starts wherever this folder is in PYTHONPATH, as in the processes that tests start under
 `pytest --calls` (tests/support/called_functions.py). pytest's variable says which test it is; it stays what it was
-when the process started, so that a process which serves several modules counts for the first one. What runs while a module is imported does not count: that says
-which test imports it first, and not what it tests.
+when the process started, so that a process which serves several modules counts for the first one. What runs while a
+module is imported does not count: that says which test imports it first, and not what it tests.
 """
 
 import os

@@ -66,6 +66,14 @@ def test_weights_of_a_level_are_a_servers(collation, level, weights):
     assert [tuple(one.values()) for one in positions] == weights
 
 
+def test_weights_that_are_many_times_longer_than_their_texts():
+    """One character is weighed as the eighteen letters of a phrase. The room grows while short texts are weighed."""
+    phrase, short = "\ufdfa", "a"
+    keys = encoded([pa.array([phrase] * 1000 + [short] * 12000)], ["utf8mb4_0900_ai_ci"])
+    assert len(keys[0]) > 7 * len(phrase.encode()) and len(set(keys[:1000])) == 1
+    assert set(keys[1000:]) == set(encoded([pa.array([short])], ["utf8mb4_0900_ai_ci"]))
+
+
 def test_a_collation_of_bytes_has_no_weights():
     with pytest.raises(ValueError, match="without weights"):
         list(weights_by_position(pa.array(["a"]), "utf8mb4_bin"))

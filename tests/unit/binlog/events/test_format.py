@@ -71,21 +71,18 @@ def test_google_headers_of_27_bytes():
     assert parse_format_description(description("5.1.52", header_length=27)).header_length == 27
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        b"",
-        description("5.5.1")[:40],
-        description("5.5.1", binlog_version=3),
-        description("5.5.1", header_length=13),
-        description("5.6.51", tail=b"\x07\0\0\0\0"),
-        description("5.5.1", lengths=POST_HEADERS[:10]),
-        description("5.5.1", lengths=POST_HEADERS[:18] + b"\6" + POST_HEADERS[19:]),
-        b"\0\0\0\0\2" + bytes(100),
-    ],
-)
-def test_what_is_no_format_description(event):
-    with pytest.raises(ArchiveError):
+@pytest.mark.parametrize(("event", "reason"), [
+    (b"", "begins with nothing"),
+    (description("5.5.1")[:40], "begins with FORMAT_DESCRIPTION"),
+    (description("5.5.1", binlog_version=3), "version 3 is not supported"),
+    (description("5.5.1", header_length=13), "headers of 13 bytes are not supported"),
+    (description("5.6.51", tail=b"\x07\0\0\0\0"), "unknown checksum algorithm 7"),
+    (description("5.6.51", lengths=b""), "the format description is cut short"),
+    (description("5.5.1", lengths=POST_HEADERS[:10]), "gives TABLE_MAP events an unknown layout"),
+    (description("5.5.1", lengths=POST_HEADERS[:18] + b"\6" + POST_HEADERS[19:]), "TABLE_MAP events an unknown"),
+    (b"\0\0\0\0\2" + bytes(100), "begins with QUERY")])
+def test_what_is_no_format_description(event, reason):
+    with pytest.raises(ArchiveError, match=reason):
         parse_format_description(event)
 
 
