@@ -975,3 +975,12 @@ ALTER TABLE t RENAME COLUMN b2 TO aa, RENAME COLUMN aa TO b2
 INSERT INTO t (id) VALUES (4)
 ALTER TABLE t CHANGE `é f` `z q` BIGINT DEFAULT 4, CHANGE id `select` INT
 INSERT INTO t (`select`) VALUES (6)
+
+-- zero-bytes-behind-members
+SET NAMES utf8mb4
+SET sql_mode=''
+CREATE TABLE t (id INT, i INET4, c BINARY(3), d BINARY(9), e VARBINARY(4)) CHARACTER SET utf8mb4
+INSERT INTO t VALUES (1, NULL, X'C3A9', 'ab', X'C3A900'), (2, NULL, 'b', '7', X'00'), (3, NULL, '7', 'é', '日'), (4, NULL, '', '日', X'00C3A9')
+CREATE TABLE u SELECT * FROM t
+ALTER TABLE t MODIFY c ENUM('é', '7', '日', 'b') COLLATE utf8mb4_unicode_ci, MODIFY d SET('é', '7', '日', 'b', 'ab') COLLATE utf8mb4_unicode_ci, MODIFY e ENUM('é', '7', '日', '') COLLATE utf8mb4_unicode_ci
+ALTER TABLE u MODIFY c ENUM('é', '7', '日', 'b') COLLATE utf8mb4_general_ci, MODIFY d SET('é', '7', '日', 'b', 'ab') COLLATE utf8mb4_bin, MODIFY e ENUM('é', '7', '日', '') COLLATE utf8mb4_bin
