@@ -117,7 +117,9 @@ class Calls:
         elif call.name in _WITH_FORMATS:
             arguments = [_as_format(argument, call.name) for argument in arguments]
         made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
-        made = self._in_its_charset(made, call)
+        made = self._in_its_charset(made, call, arguments)
+        if made.is_text and made.type.collation is not None and any(value.is_explicit for value in arguments):
+            made = replace(made, is_explicit=True)
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
         made = self._without_fraction(made, call)
@@ -129,9 +131,13 @@ class Calls:
                                                       for value in arguments)
         return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
 
-    def _in_its_charset(self, made: Value, call: Call) -> Value:
-        """What a call makes, with the character set of text that functions make."""
+    def _in_its_charset(self, made: Value, call: Call, arguments: list[Value]) -> Value:
+        """What a call makes, with the character set of text that functions make; MariaDB's documents have that of wide
+        text in them."""
         session, own = self._session, self._session.made_in
+        wide = {value.type.charset for value in arguments} & WIDE
+        if made.type.base == "json" and session.flavour == "mariadb" and len(wide) == 1:
+            return replace(made, type=replace(made.type, charset=wide.pop()))
         if made.type != TEXT:
             return made
         if session.literals in WIDE:

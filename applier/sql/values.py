@@ -19,7 +19,7 @@ from applier.mysql.types import ColumnType
 from applier.mysql.values import decimals
 from applier.mysql.values.value_texts import exact_texts
 from applier.sql.casting.byte_strings import as_ascii, bytes_of_text
-from applier.sql.casting.texts import WIDE
+from applier.sql.casting.texts import BMP, WIDE, in_charset
 from applier.sql.casting.values import SHOWN, convert_values
 from applier.sql.nodes import Call
 
@@ -51,7 +51,8 @@ class Value:
     interval or a time was added, which is a date or a time where one is needed, or its number. `is_document`: it is a
     document to MariaDB, though its type is that of text or bytes: a column with the constraint JSON_VALID, or a choice
     of such columns. `is_sum`: it is a time of MySQL's ADDTIME, which functions show with six digits of a second if it
-    has a fraction, else with none."""
+    has a fraction, else with none. `is_explicit`: COLLATE says its collation, so text beside it becomes text in
+    its character set."""
 
     values: pa.Array
     type: ColumnType
@@ -67,6 +68,7 @@ class Value:
     is_instant: bool = False
     is_document: bool = False
     is_sum: bool = False
+    is_explicit: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -153,6 +155,21 @@ def as_number(value: Value, session: Session) -> pa.Array:
     raise NotComputable(f"{base.upper()} as a number")
 
 
+def beside_narrow(value: Value, charset: str | None, session: Session) -> Value:
+    """Text that MariaDB converts to `charset`, that of a column beside it or one said by COLLATE, with "?" for each
+    character of four bytes if the set has none; other values unchanged. Raises NotComputable for a function's text,
+    since that of some functions has the other set converted, and if the set is unknown (None)."""
+    if session.flavour == "mysql" or charset not in _PERHAPS_NARROW or charset == value.type.charset or not \
+            pa.types.is_string(value.values.type) or (made := in_charset(value.values, "ucs2")).equals(value.values):
+        return value
+    if charset is None or value.type.collation is None:
+        raise NotComputable(f"a character of four bytes in {charset or 'a character set that is not known'}")
+    return replace(value, values=made)
+
+
+_PERHAPS_NARROW = BMP | {None}
+
+
 def is_choice_of_digits(value: Value) -> bool:
     """True for exact numbers that functions show with as many digits as the one with the most has."""
     return value.shown is not None and value.type.base == "decimal" and value.is_choice
@@ -164,6 +181,7 @@ def as_text(value: Value, session: Session, charset: str | None = TEXT.charset) 
     set."""
     if value.is_null:
         return pa.nulls(len(value.values), pa.string())
+    value = beside_narrow(value, charset, session)
     if value.is_text and charset != value.type.charset:
         if charset is None and with_placeholders(value.values, value.type.charset) is not None:
             raise NotComputable("text that a SELECT does not show in a character set that is not known")
@@ -197,7 +215,7 @@ def as_bytes(value: Value, session: Session) -> pa.Array:
     """A value's text as bytes. Raises NotComputable if its character set is unknown."""
     if value.type.base in types.BINARY | types.GEOMETRY:
         return value.values
-    charset = value.type.charset if value.is_text or value.type.base in types.MEMBERS else None
+    charset = value.type.charset if value.is_text or value.type.base in {*types.MEMBERS, "json"} else None
     text = as_text(value, session, charset)
     if charset is not None:
         return bytes_of_text(text, charset)
@@ -242,7 +260,10 @@ def collation_of(values: list[Value]) -> str | None:
 def common_charset(values: list[Value]) -> str | None:
     """The character set of text made of these: that of columns, else that of literals; None if it is unknown. Text of
     a function may have its set from a document or from the session."""
-    texts = [value for value in values if value.is_text or value.type.base in types.MEMBERS]
+    texts = [value for value in values
+             if value.is_text or value.type.base in types.MEMBERS or value.type.charset in WIDE]
+    if said := next((value.type.charset for value in texts if value.is_explicit), None):
+        return said
     own = {value.type.charset for value in texts if value.type.collation is not None}
     made = {value.type.charset for value in texts if value.type.collation is None and not value.constant}
     if own and made and not own <= UTF8:

@@ -22,7 +22,7 @@ import re
 import sys
 import time
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pymysql
@@ -138,11 +138,21 @@ class Run:
         if isinstance(said, str):
             return Verdict(STOPPED, re.sub(r"'[^']*'|\d+", "…", said), (said, *verdict.lines))
         if said == one.held:
-            return verdict
+            return Verdict(DIVERGED, verdict.reason, verdict.lines) if self._differed(judge, one, verdict) else verdict
         one.held = said
         found = judge.alone(one, witness="off")
         stopped_rightly = found.kind == EQUAL and any(WITNESS_SAYS in line for line in verdict.lines)
         return Verdict(DIVERGED, verdict.reason, verdict.lines) if stopped_rightly else found
+
+    def _differed(self, judge: Judge, one: Recorded, verdict: Verdict) -> bool:
+        """True if the replica had the snapshot's rows, and not the source's, where the witness found these."""
+        text = "\n".join(verdict.lines)
+        place = re.search(r"--stop-position \S+:(\d+)", text)
+        if self.replica is None or WITNESS_SAYS not in text or place is None:
+            return False
+        said = replica_says(self.server, self.replica, one, until=int(place[1]))
+        return not isinstance(said, str) and judge.alone(replace(one, held=said), witness="off", stop_position=(
+            one.log.name, int(place[1]))).kind == EQUAL
 
     def _shrink(self, judge: Judge, one: Recorded, verdict: Verdict, folder: Path) -> None:
         def shows(statements: list[str]) -> bool:

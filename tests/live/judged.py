@@ -106,9 +106,11 @@ class Judge:
                     verdict, number = _refused(error), _whose(error, some)
                     table = getattr(error, "table", None) or ""
                     name = ".".join(f"`{part.replace('`', '``')}`" for part in table.split(".", 1))
-                    if verdict.kind == REFUSED and number >= 0 and "." in table and table not in left_out:
+                    is_child = verdict.kind == WRONG and number >= 0 and _refers(some[number], table, left_out)
+                    if (verdict.kind == REFUSED or is_child) and number >= 0 and "." in table and table not in left_out:
                         left_out[table] = name
-                        refused.setdefault(number, verdict)
+                        if not is_child:
+                            refused.setdefault(number, verdict)
                         continue
                     return None, (number, refused.get(number, verdict) if verdict.kind == REFUSED else verdict)
                 skipped = _with_children({*left_out, *(name for server in self._servers for name in server.unreadable)},
@@ -123,6 +125,14 @@ class Judge:
         names = [name for one in ignored for name in ([one] if one.startswith("`") else [one, f"{one}_b"])]
         replay_with(ThisProcess(1), ReplayOptions((str(log),), snapshot, filter=TableFilter(
             ignored=parse_table_list(names)), **(self._options | options)))
+
+
+def _refers(one: Recorded, table: str, left_out: Container[str]) -> bool:
+    """True if a table was made with a foreign key to one that is left out, whose changes it lacks."""
+    name = re.escape(table.partition(".")[2].replace("`", "``"))
+    made = re.compile(rf"CREATE TABLE `?{name}`? .* REFERENCES `?(.+?)`? \(", re.IGNORECASE)
+    found = (made.match(statement) for statement in one.statements)
+    return any(f"{one.database}.{match[1].replace('``', '`')}" in left_out for match in found if match)
 
 
 def _with_children(names: set[str], snapshot: str) -> set[str]:
@@ -170,9 +180,11 @@ def _general(text: str) -> str:
     return re.sub(r"'[^']*'|\d+", "…", text).partition(" hint: ")[0][:160]
 
 
-def replica_says(source: LiveServer, replica: LiveServer, one: Recorded) -> Wanted | str:
-    """What a replica holds once it has replicated a log, or the error at which it stopped."""
+def replica_says(source: LiveServer, replica: LiveServer, one: Recorded, until: int = 0) -> Wanted | str:
+    """What a replica holds once it has replicated a log, or the part of it before a position, or the error at which it
+    stopped. The thread that applies begins in the zone that the snapshot is made with."""
     replica.drop(one.database)
+    replica.run("SET GLOBAL time_zone = SYSTEM")
     word, what, more = _REPLICATION[source.flavour]
     settings = {"HOST": source.place.hostname, "PORT": source.place.port, "USER": source.place.username or "root",
                 "LOG_FILE": one.log.name, "LOG_POS": 4}
@@ -180,13 +192,16 @@ def replica_says(source: LiveServer, replica: LiveServer, one: Recorded) -> Want
     replica.run(f"RESET {word}")
     replica.run(f"CHANGE {what} TO " + ", ".join(f"{more}_{name} = {value!r}" for name, value in settings.items()) +
                 _MORE_SETTINGS[source.flavour])
-    replica.run(f"START {word}")
+    replica.run(f"START {word}" + (
+        f" UNTIL {more}_LOG_FILE = '{one.log.name}', {more}_LOG_POS = {until}" if until else ""))
     with replica.connect() as connection, connection.cursor(DictCursor) as cursor:
         while True:
             cursor.execute(f"SHOW {word} STATUS")
             status = {name.replace("Source", "Master"): value for name, value in (cursor.fetchone() or {}).items()}
             error = status["Last_SQL_Error"] or status["Last_IO_Error"]
-            if error or status["Relay_Master_Log_File"] > one.log.name:
+            is_there = status[f"{word.title()}_SQL_Running"] == "No" if until else \
+                status["Relay_Master_Log_File"] > one.log.name
+            if error or is_there:
                 break
             time.sleep(0.05)
     replica.run(f"STOP {word}")

@@ -16,6 +16,7 @@ from applier.mysql.character_sets.client_charsets import NOT_ASCII, UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.value_sizes import most_bytes
+from applier.mysql.versions import is_since
 from applier.sql.casting import members, texts
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, encoded, fitted
@@ -129,14 +130,50 @@ def _is_ascii(values: pa.Array) -> bool:
 
 
 def to_members(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Bytes as members, by the text that they are in the new character set. Raises NotComputable for a wide one."""
+    """Bytes as members, by the text that they are in the new character set. Raises NotComputable for a wide one, and
+    for labels in UTF-8 before bytes that some collations of MySQL, or MariaDB before 10.11, do not look at."""
     if new.charset in WIDE:
         raise NotComputable(f"bytes as members in {new.charset}")
-    return members.from_text(as_ascii(values, old, _SHOWN, session), _SHOWN, new, session)
+    text = _in_set(values, new.charset or "utf8mb4")
+    made = members.from_text(text, _SHOWN, new, session)
+    if new.charset in UTF8 and not made.equals(
+            members.from_text(_without_ends(values, text, new, session), _SHOWN, new, session)):
+        raise NotComputable("a label and zero bytes, which some versions of MariaDB take" if session.flavour != "mysql"
+                            else "a label and bytes that are not text")
+    return made
+
+
+def _in_set(values: pa.Array, charset: str) -> pa.Array:
+    """Bytes as text of a character set; in UTF-8, a placeholder stands for each one that is not text."""
+    if charset in SINGLE_BYTE - {"swe7"} and not _is_ascii(values):
+        from applier.mysql.character_sets.exact_text import exact_text
+
+        return exact_text(values, charset)
+    if charset not in UTF8 | {"binary"} and not _is_ascii(values):
+        raise NotComputable(f"bytes that are not ASCII as members in {charset}")
+
+    def decoded(data: bytes) -> str:
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            return data.decode("ascii", "replace")
+
+    return by_distinct(values, decoded)
+
+
+def _without_ends(values: pa.Array, text: pa.Array, new: ColumnType, session: Session) -> pa.Array:
+    """The labels as they are if a server does not look at bytes that are not text, and those behind them (MySQL), or at
+    zero bytes at the end (MariaDB 10.5)."""
+    if session.flavour == "mariadb":
+        is_new = session.server_version and is_since(session.server_version, (10, 11))
+        return text if is_new else pc.utf8_rtrim(text, "\0")
+    if new.base == "enum":
+        return by_distinct(values, _valid_start)
+    return by_distinct(values, lambda data: ",".join(map(_valid_start, data.split(b","))))
 
 
 def as_ascii(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Bytes that hold a number, a date or a member, as text; bytes that are not ASCII count for nothing."""
+    """Bytes that hold a number or a date, as text; bytes that are not ASCII count for nothing."""
     if _is_ascii(values):
         return values.cast(pa.string())
     return by_distinct(values, lambda data: data.decode("ascii", "replace"))

@@ -22,7 +22,7 @@ from applier.mysql.value_sizes import most_bytes
 from applier.mysql.values.byte_columns import beside, value_bytes
 
 UNICODE = frozenset({"utf8mb4", "utf16", "utf16le", "utf32"})
-_BMP = frozenset({"utf8mb3", "ucs2"})
+BMP = frozenset({"utf8mb3", "ucs2"})
 
 
 def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -36,7 +36,7 @@ def in_charset(values: pa.Array, charset: str) -> pa.Array:
     """Replace each character that the set does not have by "?"."""
     if charset in UNICODE:
         return values
-    if charset in _BMP:
+    if charset in BMP:
         return pc.replace_substring_regex(values, r"[^\x{0}-\x{FFFF}]", "?")
     if pc.all(pc.string_is_ascii(values)).as_py() in (True, None) and charset not in ("swe7",):
         return written(values, charset)

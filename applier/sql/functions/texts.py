@@ -206,7 +206,7 @@ def _collated(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     if not value.is_text or charset != value.type.charset:
         raise NotComputable(f"COLLATE {call.word} of {value.type.charset or value.type.base}")
     return replace(value, type=replace(value.type, collation=name), constant=value.constant, is_column=False,
-                   text_scale=None, is_instant=False, is_document=False)
+                   text_scale=None, is_instant=False, is_document=False, is_explicit=True)
 
 
 FUNCTIONS: dict[str, Function] = {

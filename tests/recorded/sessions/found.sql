@@ -778,3 +778,10 @@ SET sql_mode=''
 CREATE TABLE t (id INT PRIMARY KEY, w VARCHAR(9) CHARACTER SET ucs2, l VARCHAR(9) CHARACTER SET latin1, c VARCHAR(9) CHARACTER SET utf16)
 INSERT INTO t VALUES (1, 'aé', 'bé', 'x'), (2, 'Ж', 'é', 'é')
 ALTER TABLE t ADD a VARBINARY(60) AS (CONCAT(w, l)) STORED, ADD b VARBINARY(60) AS (TRIM(CONCAT(_ucs2 X'0020', _latin1'200', _ucs2 X'0020'))) STORED, ADD d VARBINARY(60) AS (COALESCE(NULLIF(l, 'bé'), c)) STORED, ADD h VARCHAR(60) AS (HEX(CONCAT(l, c))) STORED, ADD o BIGINT AS (ORD(CONCAT(l, w))) STORED
+
+-- bytes-that-become-members
+SET NAMES utf8mb4
+SET sql_mode=''
+CREATE TABLE t (id INT, v VARBINARY(9), b BLOB, w VARBINARY(9)) CHARACTER SET utf8mb4
+INSERT INTO t VALUES (1, 'é', '日', X'C3A920'), (2, 'É', '2', 'b'), (3, 'x', 'é,7', X'FF'), (4, '', '日7', '7'), (5, NULL, '€', X'E9')
+ALTER TABLE t MODIFY v ENUM('é', '7', '日'), MODIFY b SET('é', '7', '日'), MODIFY w ENUM('é', '7', 'c', 'Ã©', '€') CHARACTER SET latin1

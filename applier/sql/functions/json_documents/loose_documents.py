@@ -59,7 +59,8 @@ def _of_text(name: str, function: Function) -> Function:
         if session.flavour == "mysql" or not arguments:
             return function(arguments, call, session, n)
         [document, *_] = arguments
-        charset = session.literals if document.type.base == "json" else document.type.charset
+        charset = session.literals if document.type.base == "json" and document.type.charset not in WIDE else \
+            document.type.charset
         if {session.literals, charset} & WIDE and (any(map(_is_path, call.arguments)) or name == "JSON_MERGE_PATCH"):
             raise NotComputable(f"{name} in a wide character set")  # paths may not find keys
         if charset in WIDE and name in _MISREADING:

@@ -28,6 +28,8 @@ from applier.sql.values import (
     Function,
     Value,
     as_text,
+    beside_narrow,
+    common_charset,
     is_ascii,
     one,
     shown_bytes,
@@ -130,6 +132,8 @@ def as_part(value: Value, session: Session) -> Value:
 
 def _parts(arguments: Arguments, session: Session) -> list[Value]:
     """Values as parts of a document; beside text in a wide character set, MariaDB makes text of numbers."""
+    charset = common_charset(arguments)
+    arguments = [beside_narrow(value, charset, session) for value in arguments]
     texts = [value for value in arguments if value.is_text]
     are_wide = {value.type.charset in WIDE for value in [value for value in texts if not value.constant] or texts}
     charsets = {session.literals, *(value.type.charset for value in texts)}
@@ -138,6 +142,8 @@ def _parts(arguments: Arguments, session: Session) -> list[Value]:
     if session.flavour == "mariadb" and any(value.type.base in BINARY for value in arguments) and (
             charsets & WIDE or not all(is_ascii(value.values) for value in texts)):
         raise NotComputable("bytes in a document beside text that is not ASCII")
+    if any(value.type.base == "json" and value.type.charset in WIDE for value in arguments):
+        raise NotComputable("a document in a wide character set in another one")
     if session.flavour == "mysql" or not (are_wide or {session.literals in WIDE}) - {False}:
         return [as_part(value, session) for value in arguments]
     if len(are_wide) > 1 or any(value.type.base == "json" or value.is_document for value in arguments):
