@@ -18,7 +18,7 @@ from applier.apply.tables.differing_values import Differences, LoggedImages, dif
 from applier.apply.tables.logged_table import TableReading
 from applier.binlog.rows.changes import Changes
 from applier.binlog.rows.image_pointers import layouts_of
-from applier.columns.defaults import sources
+from applier.columns.defaults import expressions, sources
 from applier.columns.generated_columns import generated_column, is_computable, source_numbers
 from applier.columns.values import finish_column
 from applier.errors import ApplierError
@@ -53,8 +53,8 @@ class GeneratedWitness:
         self._made_of = {number: self._needed(column)
                          for number, column in enumerate(definition.columns)
                          if (column.generated == "stored" or (column.generated and definition.flavour == "mysql"))
-                         and not depends_on_escapes(column.expression or "")
-                         and not depends_on_language(column.expression or "")
+                         and not any(depends_on_escapes(expression) or depends_on_language(expression)
+                                     for expression in expressions(column, definition))
                          and not (definition.versioning and column.type.entry.prefix)
                          and is_computable(column, definition)}
         self.differences = Differences(definition, computed=True)

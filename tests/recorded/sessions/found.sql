@@ -778,3 +778,9 @@ SET sql_mode=''
 CREATE TABLE t (id INT PRIMARY KEY, w VARCHAR(9) CHARACTER SET ucs2, l VARCHAR(9) CHARACTER SET latin1, c VARCHAR(9) CHARACTER SET utf16)
 INSERT INTO t VALUES (1, 'aé', 'bé', 'x'), (2, 'Ж', 'é', 'é')
 ALTER TABLE t ADD a VARBINARY(60) AS (CONCAT(w, l)) STORED, ADD b VARBINARY(60) AS (TRIM(CONCAT(_ucs2 X'0020', _latin1'200', _ucs2 X'0020'))) STORED, ADD d VARBINARY(60) AS (COALESCE(NULLIF(l, 'bé'), c)) STORED, ADD h VARCHAR(60) AS (HEX(CONCAT(l, c))) STORED, ADD o BIGINT AS (ORD(CONCAT(l, w))) STORED
+
+-- whole-numbers-of-text-with-signs-and-blanks
+SET sql_mode = ''
+CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(40) CHARACTER SET utf8mb4)
+INSERT INTO t VALUES (1, '+5'), (2, '\n5'), (3, '\r5'), (4, ' \t5'), (5, '\f5'), (6, '\v5'), (7, '+-5'), (8, '--5'), (9, '+'), (10, '-'), (11, ' -05'), (12, ''), (13, NULL), (14, '1e3')
+ALTER TABLE t ADD s BIGINT AS (CAST(a AS SIGNED)) STORED, ADD u BIGINT UNSIGNED AS (CAST(a AS UNSIGNED)) STORED
