@@ -34,7 +34,7 @@ from applier.sql.functions.json_documents import loose_documents
 from applier.sql.functions.json_documents.documents import as_documents
 from applier.sql.nodes import Call, Literal, Node, nodes_of
 from applier.sql.read_times import datetimes
-from applier.sql.values import BYTES, JSON, TEXT, Value, as_truth, beside_text, converted, text_type
+from applier.sql.values import BYTES, JSON, TEXT, Value, as_truth, beside_text, converted, text_type, type_of_bytes
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | flow_control.FUNCTIONS | texts.FUNCTIONS | current.FUNCTIONS
               | times.FUNCTIONS | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS
@@ -48,6 +48,9 @@ _OF_STRINGS = frozenset({
 _OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
                        "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
 """Functions of strings for which a BIT is its bytes."""
+_COUNTS = {"LEFT": (1,), "RIGHT": (1,), "LPAD": (1,), "RPAD": (1,), "SUBSTRING": (1, 2), "INSERT": (1, 2),
+           "SUBSTRING_INDEX": (2,)}
+"""The arguments of these that are numbers."""
 _MISREADING = frozenset({"REPEAT", "LEFT", "RIGHT", "SUBSTRING", "UPPER", "LOWER", "REPLACE", "SUBSTRING_INDEX"})
 """Functions for which MySQL takes the ASCII of a number or a date, unless it is constant, for text in the table's wide
 character set, and some bytes behind it (seen on 9.7)."""
@@ -60,6 +63,9 @@ _OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRA
                        "TIME_TO_SEC", "TIME_FORMAT"})
 """Functions that read a time out of text."""
 _CHOICES = frozenset({"CASE", "SIMPLE CASE", "IF"})
+_NOT_LENGTHENING = _CHOICES | (_OF_BYTES - {"LPAD", "RPAD", "REPLACE"}) | {
+    "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST", "ELT"}
+"""Functions that make no more bytes than all their arguments have together."""
 _WITH_DIGITS = frozenset({"ROUND", "TRUNCATE"})
 """Functions that say with how many digits behind the point an exact number is shown."""
 _WITHOUT_DIGITS = frozenset({"bigint", "json", *BINARY})
@@ -109,7 +115,8 @@ class Calls:
             arguments = _as_instants(call, arguments, self._session)
         if call.name in _OF_BYTES:
             arguments = [Value(bit_bytes(value.values, value.type), BYTES, value.constant)
-                         if value.type.base == "bit" else value for value in arguments]
+                         if value.type.base == "bit" and number not in _COUNTS.get(call.name, ()) else value
+                         for number, value in enumerate(arguments)]
         if call.name in _OF_BYTES | _OF_GEOMETRY:
             arguments = [replace(value, type=BYTES) if value.type.base in GEOMETRY else value for value in arguments]
         if call.name in _OF_STRINGS:
@@ -118,6 +125,8 @@ class Calls:
             arguments = [_as_format(argument, call.name) for argument in arguments]
         made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
         made = self._in_its_charset(made, call)
+        if made.type is BYTES and call.name in _NOT_LENGTHENING:
+            made = replace(made, type=type_of_bytes(arguments))
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
         made = self._without_fraction(made, call)

@@ -31,6 +31,7 @@ from applier.sql.values import (
     BYTES,
     DOUBLE,
     JSON,
+    NO_VARBINARY,
     TEXT,
     WHOLE_NUMBER,
     Value,
@@ -42,6 +43,7 @@ from applier.sql.values import (
     numbers,
     shown_bytes,
     text_type,
+    type_of_bytes,
 )
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
@@ -83,7 +85,7 @@ def cast(value: Value, call: Call, session: Session) -> Value:
 def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool = False) -> Value:
     """CONVERT … USING; bytes are text in that set."""
     if charset == "binary":
-        return Value(as_bytes(value, session), BYTES, value.constant)
+        return Value(as_bytes(value, session), type_of_bytes([value]), value.constant)
     type_ = ColumnType("longtext", charset="utf8mb3" if charset == "utf8" else charset)
     if is_made and value.constant and session.flavour == "mysql" and value.is_text and not is_ascii(value.values):
         raise NotComputable("a constant's text that is not ASCII in another character set")  # some of it twice
@@ -109,7 +111,10 @@ def _of_bytes(value: Value, session: Session) -> pa.Array:
 
 def _binary(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     data = as_bytes(value, session)
-    return Value(data if size is None else to_bytes(data, BYTES, ColumnType("binary", length=size), session), BYTES)
+    if size is None:
+        return Value(data, type_of_bytes([value]))
+    made = to_bytes(data, BYTES, ColumnType("binary", length=size), session)
+    return Value(made, ColumnType("varbinary", length=size) if size < NO_VARBINARY else BYTES)
 
 
 def _signed(value: Value, size: int | None, _: int | None, session: Session) -> Value:

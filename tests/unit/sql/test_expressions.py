@@ -246,3 +246,11 @@ def test_an_operand_that_decides_needs_no_other_one(sql, result):
 def test_an_unknown_operand_that_decides_is_not_guessed(sql):
     with pytest.raises(NotComputable, match="SLEEP"):
         evaluate(sql, no_columns, 1, Session("mysql"))
+
+
+def test_a_position_that_is_null_is_zero_to_an_old_mariadb():
+    """LOCATE('c', 'abc', NULL) is 0 on 10.5, and NULL on 10.11 and 11.8."""
+    with pytest.raises(NotComputable, match="a position that is NULL"):
+        evaluate("LOCATE('c', 'abc', NULL)", no_columns, 1, Session("mariadb", server_version="10.5.23-MariaDB"))
+    made = evaluate("LOCATE('c', 'abc', NULL)", no_columns, 1, Session("mariadb", server_version="10.11.6-MariaDB"))
+    assert made.values.to_pylist() == [None]
