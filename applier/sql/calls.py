@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pyarrow as pa
@@ -35,6 +35,7 @@ from applier.sql.functions.json_documents.documents import as_documents
 from applier.sql.nodes import Call, Literal, Node, nodes_of
 from applier.sql.read_times import datetimes
 from applier.sql.values import BYTES, JSON, TEXT, Value, as_truth, beside_text, converted, text_type, type_of_bytes
+from keysearch.collation import collation_of
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | flow_control.FUNCTIONS | texts.FUNCTIONS | current.FUNCTIONS
               | times.FUNCTIONS | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS
@@ -63,7 +64,8 @@ _OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRA
                        "TIME_TO_SEC", "TIME_FORMAT"})
 """Functions that read a time out of text."""
 _CHOICES = frozenset({"CASE", "SIMPLE CASE", "IF"})
-_NOT_LENGTHENING = _CHOICES | (_OF_BYTES - {"LPAD", "RPAD", "REPLACE"}) | {
+_LENGTHENING = frozenset({"LPAD", "RPAD", "REPLACE", "REPEAT"})
+_NOT_LENGTHENING = _CHOICES | (_OF_BYTES - _LENGTHENING) | {
     "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST", "ELT"}
 """Functions that make no more bytes than all their arguments have together."""
 _WITH_DIGITS = frozenset({"ROUND", "TRUNCATE"})
@@ -123,7 +125,7 @@ class Calls:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:
             arguments = [_as_format(argument, call.name) for argument in arguments]
-        made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
+        made = _FUNCTIONS[call.name](arguments, call, self._comparing(call, arguments), self._n)
         made = self._in_its_charset(made, call)
         if made.type is BYTES and call.name in _NOT_LENGTHENING:
             made = replace(made, type=type_of_bytes(arguments))
@@ -137,6 +139,21 @@ class Calls:
         is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
                                                       for value in arguments)
         return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
+
+    def _comparing(self, call: Call, arguments: list[Value]) -> Session:
+        """The session in which a call compares text: in MySQL that of documents has a collation of its own, which only
+        columns and CASTs precede (seen on 9.7)."""
+        nodes, compared = call.arguments, arguments
+        if call.name == "SIMPLE CASE":
+            nodes, compared = (nodes[0], *nodes[1:-1:2]), [arguments[0], *arguments[1:-1:2]]
+        if call.name == "FIELD":  # whose first value decides
+            nodes = nodes[:1]
+        if self._session.flavour != "mysql" or self._session.literals in WIDE or any(
+                value.type.collation is not None or value.type.base in BINARY for value in compared):
+            return self._session
+        collation = _collation_of_documents(nodes)
+        return self._session if collation is None else replace(
+            self._session, compares_in=collation_of(collation, "mysql"))
 
     def _in_its_charset(self, made: Value, call: Call) -> Value:
         """What a call makes, with the character set of text that functions make."""
@@ -203,6 +220,28 @@ class Calls:
             return value
         chosen = [_day_of_year(self._with_days(argument)) for argument in node.arguments]
         return _FUNCTIONS[node.name](chosen, node, self._session, self._n)
+
+
+def _collation_of_documents(nodes: Iterable[Node]) -> str | None:
+    """The collation in which text is compared if a document's is among it; None if not, or if a CAST has made some."""
+    found: str | None = None
+    for node in nodes:
+        if isinstance(node, Call) and node.name == "CAST" and node.word != "JSON":
+            return None
+        if isinstance(node, Call) and (node.name in _OF_DOCUMENTS or node.name == "CAST"):
+            found = found or "utf8mb4_bin"
+        elif isinstance(node, Call) and node.name == "JSON_VALUE":
+            found = found or ("utf8mb4_0900_bin" if node.word == "" else None)
+        elif isinstance(node, Call) and node.name in _NOT_LENGTHENING | _LENGTHENING:
+            found = found or _collation_of_documents(node.arguments)
+    return found
+
+
+_OF_DOCUMENTS = frozenset(
+    f"JSON_{word}" for word in ("TYPE", "UNQUOTE", "QUOTE", "PRETTY", "EXTRACT", "KEYS", "ARRAY", "OBJECT", "SET",
+                                "INSERT", "REPLACE", "REMOVE", "ARRAY_APPEND", "ARRAY_INSERT", "MERGE_PATCH",
+                                "MERGE_PRESERVE", "MERGE", "SEARCH"))
+"""MySQL's functions that make documents, or text in the collation of documents."""
 
 
 def _day_of_year(value: Value) -> Value:

@@ -83,8 +83,8 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
         if not all(days):
             instant, other = (arguments[days.index(is_day)] for is_day in (True, False))
             if instant.constant and other.is_text and other.type.charset in WIDE and session.flavour == "mysql":
-                shown = Value(as_text(instant, session), TEXT, constant=True)  # converted to that set, it is text
-                return _comparable_texts([shown if value is instant else value for value in arguments], name, session, n)
+                text = Value(as_text(instant, session), TEXT, constant=True)  # converted to that set
+                return _comparable_texts([text if value is instant else value for value in arguments], name, session, n)
             if instant.type.base == "time" and not instant.is_column and session.flavour == "mysql" and any(
                     value.is_text and value.constant for value in arguments):
                 if not _WHOLE_OR_NO_TIME.fullmatch(str(other.values[0].as_py())):

@@ -960,3 +960,60 @@ CREATE TABLE u (id INT PRIMARY KEY, w VECTOR(2) DEFAULT '')
 INSERT INTO u (id) VALUES (1)
 SET binlog_row_image = MINIMAL
 INSERT INTO u (id) VALUES (2)
+
+-- text-of-documents-in-a-collation-of-its-own
+CREATE TABLE t (id INT PRIMARY KEY)
+INSERT INTO t VALUES (1)
+ALTER TABLE t ADD a INT AS (json_type('[]')='array') STORED
+ALTER TABLE t ADD b INT AS (json_unquote('"A"')='a') STORED
+ALTER TABLE t ADD c INT AS (json_value('{"a":"A"}','$.a')='a') STORED
+ALTER TABLE t ADD d INT AS (json_quote('A')='"a"') STORED
+ALTER TABLE t ADD f INT AS (json_type('[]') regexp '^a') STORED
+ALTER TABLE t ADD g INT AS (json_type('[]') like 'a%') STORED
+ALTER TABLE t ADD i INT AS (locate('a', json_type('[]'))) STORED
+ALTER TABLE t ADD k INT AS (json_type('[]') in ('array')) STORED
+ALTER TABLE t ADD m INT AS (field('array', json_type('[]'))) STORED
+ALTER TABLE t ADD n INT AS (find_in_set('array', json_type('[]'))) STORED
+ALTER TABLE t ADD m2 INT AS (field(json_type('[]'),'array')) STORED, ADD m3 INT AS (field('array','x',json_type('[]'))) STORED
+ALTER TABLE t ADD o INT AS (strcmp('array', json_type('[]'))) STORED
+ALTER TABLE t ADD q INT AS (case json_type('[]') when 'array' then 1 end) STORED
+ALTER TABLE t ADD r INT AS (concat('x', json_type('[]'))='xarray') STORED
+ALTER TABLE t ADD v VARCHAR(20) AS (nullif(json_type('[]'),'array')) STORED
+ALTER TABLE t ADD w VARCHAR(20) AS (replace(json_type('[]'),'a','b')) STORED
+ALTER TABLE t ADD u VARCHAR(20) AS (greatest('array', json_type('[]'))) STORED
+ALTER TABLE t ADD x INT AS (SUBSTRING_INDEX(json_type('[]'),'r', 1) = 'ARRAY') STORED
+ALTER TABLE t ADD y INT AS (CAST(json_type('[]') AS CHAR) = 'array') STORED
+ALTER TABLE t ADD z INT AS (JSON_EXTRACT('["A"]', '$[0]') LIKE '%a%') STORED
+ALTER TABLE t ADD a1 INT AS (CONCAT(JSON_ARRAY('a'), 'x') = '["A"]x') STORED
+ALTER TABLE t ADD a2 INT AS (json_unquote('"a "') = 'a') STORED, ADD a3 INT AS (json_value('{"a":"a "}','$.a') = 'a') STORED
+ALTER TABLE t ADD c9 VARCHAR(20) DEFAULT 'array', ADD j JSON DEFAULT ('["a"]')
+ALTER TABLE t ADD a4 INT AS (json_type('[]') = c9) STORED, ADD a5 INT AS (json_type(j) = 'array') STORED, ADD a6 INT AS (json_type(j) = c9) STORED, ADD a7 INT AS (c9 IN (json_type(j))) STORED, ADD a8 INT AS (json_unquote(json_extract(j, '$[0]')) BETWEEN 'A' AND 'A') STORED, ADD b1 INT AS ('a' = CASE WHEN JSON_TYPE('[]') = 'ARRAY' THEN 'A' END) STORED
+SET NAMES latin1
+ALTER TABLE t ADD b2 INT AS (json_type('[]')='array') STORED
+SET NAMES utf8mb3
+ALTER TABLE t ADD b3 INT AS (json_type('[]')='array') STORED
+
+-- stored-columns-of-virtual-texts-that-images-leave-out
+SET sql_mode=''
+CREATE TABLE y (id INT PRIMARY KEY, a INT, b INT DEFAULT 7, v TEXT AS (b + 1) VIRTUAL, s VARCHAR(20) AS (CONCAT('x', v)) STORED)
+CREATE TABLE z (id INT PRIMARY KEY, a INT, b INT DEFAULT 7, v TEXT AS (1 + 1) VIRTUAL, s VARCHAR(20) AS (CONCAT('x', v)) STORED)
+CREATE TABLE z2 (id INT PRIMARY KEY, a INT, b INT DEFAULT 7, v JSON AS (JSON_ARRAY(1)) VIRTUAL, s VARCHAR(20) AS (CONCAT('x', v)) STORED)
+CREATE TABLE z3 (id INT PRIMARY KEY, a INT, b INT DEFAULT 7, u TEXT AS (1) VIRTUAL, v VARCHAR(20) AS (u) VIRTUAL, s VARCHAR(20) AS (CONCAT('x', v)) STORED)
+CREATE TABLE z4 (id INT PRIMARY KEY, a INT, b INT DEFAULT 7, u TEXT AS (1) VIRTUAL, v VARCHAR(20) AS (CONCAT(u, b)) VIRTUAL, s VARCHAR(20) AS (CONCAT('x', v)) STORED)
+SET binlog_row_image = NOBLOB
+INSERT INTO z (id) VALUES (1), (2)
+INSERT INTO z2 (id) VALUES (1), (2)
+INSERT INTO z3 (id) VALUES (1), (2)
+INSERT INTO z4 (id) VALUES (1), (2)
+INSERT INTO y (id) VALUES (1), (2)
+UPDATE y SET a = 7 WHERE id = 1
+UPDATE z SET a = 7 WHERE id = 1
+UPDATE z2 SET a = 7 WHERE id = 1
+UPDATE z3 SET a = 7 WHERE id = 1
+UPDATE z4 SET a = 7 WHERE id = 1
+SET binlog_row_image = FULL
+UPDATE y SET a = 8 WHERE id = 2
+UPDATE z SET a = 8 WHERE id = 2
+UPDATE z2 SET a = 8 WHERE id = 2
+UPDATE z3 SET a = 8 WHERE id = 2
+UPDATE z4 SET a = 8 WHERE id = 2
