@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, GEOMETRY, NUMBERS, TEMPORAL, ColumnType
 from applier.sql.casting.byte_strings import bit_bytes
@@ -166,7 +167,9 @@ class Calls:
             return made
         if own == "binary":
             return replace(made, values=made.values.cast(pa.binary()), type=BYTES, is_loose=True)
-        return replace(made, type=text_type(own, None)) if session.flavour == "mariadb" else made
+        if session.flavour == "mysql" and own in UTF8:
+            return made
+        return replace(made, type=text_type(own if session.flavour == "mariadb" else None, None))
 
     def _part(self, node: Node) -> Value:
         """A part of one of MariaDB's documents, which has the text that JSON_COMPACT or the like would format."""
