@@ -218,14 +218,21 @@ def _computed(column: Column, known: Callable[[str], Typed], n: int, session: Se
 def sources(column: Column, definition: TableDefinition) -> set[str]:
     """Return the words in a generated column's expression, and in those of VIRTUAL columns that it names, in lower
     case: they include the names of all columns that it depends on."""
-    words: set[str] = set()
+    return {word for words in expressions(column, definition).values() for word in words}
+
+
+def expressions(column: Column, definition: TableDefinition) -> dict[str, set[str]]:
+    """Return a generated column's expression, and those of VIRTUAL columns that it names, with their words in lower
+    case."""
+    found: dict[str, set[str]] = {}
     more = [column.expression or ""]
     while more:
-        found = {folded(token.text) for token in tokenize(more.pop()) if token.kind in ("word", "name")} - words
-        words |= found
+        expression = more.pop()
+        words = found[expression] = {folded(token.text) for token in tokenize(expression)
+                                     if token.kind in ("word", "name")}
         more += [other.expression or "" for other in definition.columns
-                 if other.generated == "virtual" and folded(other.name) in found]
-    return words
+                 if other.generated == "virtual" and folded(other.name) in words and other.expression not in found]
+    return found
 
 
 def row_columns(definition: TableDefinition, values: Stored, n: int, session: Session) -> Callable[[str], Typed]:

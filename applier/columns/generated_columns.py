@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.columns.defaults import Stored, generated_values, sources
+from applier.columns.defaults import Stored, expressions, generated_values, sources
 from applier.columns.image_values import Rows, replaced
 from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.errors import NotComputable, SchemaError
@@ -109,8 +109,8 @@ class AfterImages:
             made &= lacking & self._computes_omitted
             if not made.any():
                 return Completed(values, lacking & ~self._inserted, self._none)
-        elif self._takes_generated or not self._is_computable(number) or depends_on_escapes(
-                self._definition.columns[number].expression or ""):
+        elif self._takes_generated or not self._is_computable(number) or any(map(depends_on_escapes, expressions(
+                self._definition.columns[number], self._definition))):
             made &= lacking
         if self._is_chained(number) and not self._takes_what_is_there(number):
             if (chained := made & lacking if number in self._decoded else lacking).any():
@@ -282,7 +282,7 @@ def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]
     (FormatDescription.computes_omitted)."""
     return {number: _made_of(column, definition) for number, column in enumerate(definition.columns)
             if column.generated == "stored" and (
-                definition.flavour == "mariadb" or not depends_on_escapes(column.expression or ""))}
+                definition.flavour == "mariadb" or not any(map(depends_on_escapes, expressions(column, definition))))}
 
 
 def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, GEOMETRY, NUMBERS, TEMPORAL, ColumnType
 from applier.sql.casting.byte_strings import bit_bytes
@@ -34,7 +35,8 @@ from applier.sql.functions.json_documents import loose_documents
 from applier.sql.functions.json_documents.documents import as_documents
 from applier.sql.nodes import Call, Literal, Node, nodes_of
 from applier.sql.read_times import datetimes
-from applier.sql.values import BYTES, JSON, TEXT, Value, as_truth, beside_text, converted, text_type
+from applier.sql.values import BYTES, JSON, TEXT, Value, as_truth, beside_text, converted, text_type, type_of_bytes
+from keysearch.collation import collation_of
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | flow_control.FUNCTIONS | texts.FUNCTIONS | current.FUNCTIONS
               | times.FUNCTIONS | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS
@@ -48,6 +50,9 @@ _OF_STRINGS = frozenset({
 _OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
                        "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
 """Functions of strings for which a BIT is its bytes."""
+_COUNTS = {"LEFT": (1,), "RIGHT": (1,), "LPAD": (1,), "RPAD": (1,), "SUBSTRING": (1, 2), "INSERT": (1, 2),
+           "SUBSTRING_INDEX": (2,)}
+"""The arguments of these that are numbers."""
 _MISREADING = frozenset({"REPEAT", "LEFT", "RIGHT", "SUBSTRING", "UPPER", "LOWER", "REPLACE", "SUBSTRING_INDEX"})
 """Functions for which MySQL takes the ASCII of a number or a date, unless it is constant, for text in the table's wide
 character set, and some bytes behind it (seen on 9.7)."""
@@ -60,6 +65,10 @@ _OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRA
                        "TIME_TO_SEC", "TIME_FORMAT"})
 """Functions that read a time out of text."""
 _CHOICES = frozenset({"CASE", "SIMPLE CASE", "IF"})
+_LENGTHENING = frozenset({"LPAD", "RPAD", "REPLACE", "REPEAT"})
+_NOT_LENGTHENING = _CHOICES | (_OF_BYTES - _LENGTHENING) | {
+    "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST", "ELT"}
+"""Functions that make no more bytes than all their arguments have together."""
 _WITH_DIGITS = frozenset({"ROUND", "TRUNCATE"})
 """Functions that say with how many digits behind the point an exact number is shown."""
 _WITHOUT_DIGITS = frozenset({"bigint", "json", *BINARY})
@@ -109,17 +118,20 @@ class Calls:
             arguments = _as_instants(call, arguments, self._session)
         if call.name in _OF_BYTES:
             arguments = [Value(bit_bytes(value.values, value.type), BYTES, value.constant)
-                         if value.type.base == "bit" else value for value in arguments]
+                         if value.type.base == "bit" and number not in _COUNTS.get(call.name, ()) else value
+                         for number, value in enumerate(arguments)]
         if call.name in _OF_BYTES | _OF_GEOMETRY:
             arguments = [replace(value, type=BYTES) if value.type.base in GEOMETRY else value for value in arguments]
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:
             arguments = [_as_format(argument, call.name) for argument in arguments]
-        made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
+        made = _FUNCTIONS[call.name](arguments, call, self._comparing(call, arguments), self._n)
         made = self._in_its_charset(made, call, arguments)
         if made.is_text and made.type.collation is not None and any(value.is_explicit for value in arguments):
             made = replace(made, is_explicit=True)
+        if made.type is BYTES and call.name in _NOT_LENGTHENING:
+            made = replace(made, type=type_of_bytes(arguments))
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
         made = self._without_fraction(made, call)
@@ -130,6 +142,21 @@ class Calls:
         is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
                                                       for value in arguments)
         return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
+
+    def _comparing(self, call: Call, arguments: list[Value]) -> Session:
+        """The session in which a call compares text: in MySQL that of documents has a collation of its own, which only
+        columns and CASTs precede (seen on 9.7)."""
+        nodes, compared = call.arguments, arguments
+        if call.name == "SIMPLE CASE":
+            nodes, compared = (nodes[0], *nodes[1:-1:2]), [arguments[0], *arguments[1:-1:2]]
+        if call.name == "FIELD":  # whose first value decides
+            nodes = nodes[:1]
+        if self._session.flavour != "mysql" or self._session.literals in WIDE or any(
+                value.type.collation is not None or value.type.base in BINARY for value in compared):
+            return self._session
+        collation = _collation_of_documents(nodes)
+        return self._session if collation is None else replace(
+            self._session, compares_in=collation_of(collation, "mysql"))
 
     def _in_its_charset(self, made: Value, call: Call, arguments: list[Value]) -> Value:
         """What a call makes, with the character set of text that functions make; MariaDB's documents have that of wide
@@ -146,7 +173,9 @@ class Calls:
             return made
         if own == "binary":
             return replace(made, values=made.values.cast(pa.binary()), type=BYTES, is_loose=True)
-        return replace(made, type=text_type(own, None)) if session.flavour == "mariadb" else made
+        if session.flavour == "mysql" and own in UTF8:
+            return made
+        return replace(made, type=text_type(own if session.flavour == "mariadb" else None, None))
 
     def _part(self, node: Node) -> Value:
         """A part of one of MariaDB's documents, which has the text that JSON_COMPACT or the like would format."""
@@ -200,6 +229,28 @@ class Calls:
             return value
         chosen = [_day_of_year(self._with_days(argument)) for argument in node.arguments]
         return _FUNCTIONS[node.name](chosen, node, self._session, self._n)
+
+
+def _collation_of_documents(nodes: Iterable[Node]) -> str | None:
+    """The collation in which text is compared if a document's is among it; None if not, or if a CAST has made some."""
+    found: str | None = None
+    for node in nodes:
+        if isinstance(node, Call) and node.name == "CAST" and node.word != "JSON":
+            return None
+        if isinstance(node, Call) and (node.name in _OF_DOCUMENTS or node.name == "CAST"):
+            found = found or "utf8mb4_bin"
+        elif isinstance(node, Call) and node.name == "JSON_VALUE":
+            found = found or ("utf8mb4_0900_bin" if node.word == "" else None)
+        elif isinstance(node, Call) and node.name in _NOT_LENGTHENING | _LENGTHENING:
+            found = found or _collation_of_documents(node.arguments)
+    return found
+
+
+_OF_DOCUMENTS = frozenset(
+    f"JSON_{word}" for word in ("TYPE", "UNQUOTE", "QUOTE", "PRETTY", "EXTRACT", "KEYS", "ARRAY", "OBJECT", "SET",
+                                "INSERT", "REPLACE", "REMOVE", "ARRAY_APPEND", "ARRAY_INSERT", "MERGE_PATCH",
+                                "MERGE_PRESERVE", "MERGE", "SEARCH"))
+"""MySQL's functions that make documents, or text in the collation of documents."""
 
 
 def _day_of_year(value: Value) -> Value:

@@ -22,7 +22,7 @@ from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql.casting.texts import in_charset
+from applier.sql.casting.texts import WIDE, in_charset
 from applier.sql.functions.dates.current import NOW
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
@@ -40,9 +40,20 @@ def evaluate(sql: str, column: Columns, n: int, session: Session) -> Value:
     """The values of an expression for n rows, with the type that the server gives them. Raises NotComputable if the
     expression, or a value in it, is unknown."""
     try:
-        return Evaluator(column, n, session).value(parse_expression(sql))
+        node = parse_expression(sql)
+        return Evaluator(column, n, _beside_literals(node, session)).value(node)
     except RecursionError:  # through the columns, whose expressions are bounded
         raise NotComputable("columns that depend on too many others, or on themselves") from None
+
+
+def _beside_literals(node: Node, session: Session) -> Session:
+    """The session without the character set in which MySQL's functions make text, if that does not matter: it is a
+    narrow one, and no literal is in such a set, too. Beside text in a form of UTF-8 all is in that."""
+    is_narrow = session.made_in not in (None, "binary", *UTF8, *WIDE)
+    if session.flavour == "mysql" and is_narrow and not any(
+            isinstance(one, Literal) and one.charset not in (None, "binary", "utf8", *UTF8) for one in nodes_of(node)):
+        return replace(session, made_in=None)
+    return session
 
 
 def no_columns(name: str) -> Typed:

@@ -224,6 +224,27 @@ def as_bytes(value: Value, session: Session) -> pa.Array:
     raise NotComputable("the bytes of text in a character set that is not known")
 
 
+def type_of_bytes(values: Arguments) -> ColumnType:
+    """The type of bytes that are not longer than all these values together: VARBINARY if that is surely short enough
+    for one, else BYTES, for a type that is unknown."""
+    lengths = [_most_bytes(value) for value in values]
+    length = len(lengths) * sum(length or 0 for length in lengths)
+    return BYTES if None in lengths or length >= NO_VARBINARY else ColumnType("varbinary", length=length)
+
+
+def _most_bytes(value: Value) -> int | None:
+    """An upper bound of the bytes that a server expects in a value; None if it is unknown."""
+    if value.constant and (value.is_text or value.type.base in types.BINARY):
+        return max((len(one or "") for one in value.values.to_pylist()), default=0) * _CHARACTER
+    if value.is_null or value.type.base in types.NUMBERS | types.TEMPORAL:
+        return _NUMBER
+    return None if value.type.length is None else value.type.length * _CHARACTER
+
+
+NO_VARBINARY, _CHARACTER, _NUMBER = 1 << 16, 4, 100
+"""In bytes: a length that no VARBINARY has, and the most of a character and of a number."""
+
+
 def text_type(charset: str | None, collation: str | None) -> ColumnType:
     """The type of text with this character set and collation, as far as they are known."""
     return replace(TEXT, charset=charset, collation=collation)

@@ -18,8 +18,8 @@ from applier.apply.tables.differing_values import Differences, LoggedImages, dif
 from applier.apply.tables.logged_table import TableReading
 from applier.binlog.rows.changes import Changes
 from applier.binlog.rows.image_pointers import layouts_of
-from applier.columns.defaults import sources
-from applier.columns.generated_columns import generated_column, is_computable, source_numbers
+from applier.columns.defaults import expressions, sources
+from applier.columns.generated_columns import generated_column, is_computable
 from applier.columns.values import finish_column
 from applier.errors import ApplierError
 from applier.io.mapping import MappedFile
@@ -45,7 +45,8 @@ class GeneratedWitness:
     Not compared is what servers do not make of an image's own values. In MariaDB's images (seen on 10.11), a VIRTUAL
     column may be computed from a value before IGNORE converted it, and a STORED TEXT or BLOB of a system-versioned
     table is that of the row which a REPLACE took away: the server and its replicas keep it. In MySQL's (seen on 9.7), a
-    column may be computed from NULL instead of a VIRTUAL column that the image leaves out.
+    column may be computed from NULL instead of a VIRTUAL column that the image leaves out: a VIRTUAL one of any, a
+    STORED one of a TEXT or BLOB.
     """
 
     def __init__(self, definition: TableDefinition, files: list[MappedFile]) -> None:
@@ -53,8 +54,8 @@ class GeneratedWitness:
         self._made_of = {number: self._needed(column)
                          for number, column in enumerate(definition.columns)
                          if (column.generated == "stored" or (column.generated and definition.flavour == "mysql"))
-                         and not depends_on_escapes(column.expression or "")
-                         and not depends_on_language(column.expression or "")
+                         and not any(depends_on_escapes(expression) or depends_on_language(expression)
+                                     for expression in expressions(column, definition))
                          and not (definition.versioning and column.type.entry.prefix)
                          and is_computable(column, definition)}
         self.differences = Differences(definition, computed=True)
@@ -63,10 +64,10 @@ class GeneratedWitness:
 
     def _needed(self, column: Column) -> frozenset[int]:
         """The numbers of the columns that an image needs, for its value of a generated column to be compared."""
-        if column.generated == "stored":
-            return frozenset(source_numbers(column, self._definition))
         names = sources(column, self._definition)
-        return frozenset(number for number, other in enumerate(self._definition.columns) if folded(other.name) in names)
+        return frozenset(number for number, other in enumerate(self._definition.columns) if folded(other.name) in names
+                         and (column.generated != "stored" or other.generated != "virtual"
+                              or (self._definition.flavour == "mysql" and other.type.entry.prefix)))
 
     @property
     def has_columns(self) -> bool:

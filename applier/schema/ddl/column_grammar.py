@@ -268,7 +268,8 @@ def _own_check(words: ColumnWords, context: StatementContext) -> str | None:
 
 def resolve_default(default: Default | None, column_type: ColumnType, context: StatementContext) -> Default | None:
     """Return the default as a definition keeps it: literals of a TIMESTAMP are datetimes."""
-    if context.flavour == "mysql" and default == Default("string") and column_type.entry.prefix:
+    if context.flavour == "mysql" and default == Default("string") and (
+            column_type.entry.prefix or column_type.base == "vector"):
         return None  # the server warns and ignores it
     if default is not None and default.kind == "expression":
         default = of_temporal_literal(default, column_type, Session(context.flavour, context.sql_mode))

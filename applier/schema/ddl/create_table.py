@@ -4,6 +4,7 @@ Source: MySQL manual, "CREATE TABLE Statement"; MariaDB's "CREATE TABLE". sqlglo
 POINT columns, INET6, COMPRESSED, FLOAT UNSIGNED and more, and forgets FLOAT(24), CHAR BYTE and what keys say.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from applier.errors import SchemaError
@@ -35,7 +36,7 @@ from applier.schema.engines import engine_name, has_foreign_keys
 from applier.schema.foreign_keys import ForeignKeyWords, resolve_foreign_keys
 from applier.schema.partitions import Partitioning
 from applier.schema.table_options import TABLE_OPTIONS, with_options
-from applier.schema.table_parts import KeyPart
+from applier.schema.table_parts import Column, KeyPart
 
 _WITHOUT_CHARSET = frozenset({"ANSI", "DB2", "MAXDB", "MSSQL", "MYSQL323", "MYSQL40", "NO_TABLE_OPTIONS", "ORACLE",
                               "POSTGRESQL"})
@@ -188,6 +189,7 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
     columns = tuple(with_first_timestamp(
         [resolve_column(column, charset, context, in_primary_key=folded(column.name) in primary)
          for column in words.columns], silent))
+    check_labels(columns, context)
     versioning = created_versioning(words.columns, all_are=words.versioned)
     columns += hidden_columns(versioning)
     foreign, indexed = (words.foreign_keys, []) if has_foreign_keys(words.engine) else ([], words.foreign_keys)
@@ -198,6 +200,23 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
                            context.flavour, resolve_foreign_keys(foreign, (), database, name),
                            words.partitioning, versioning, words.auto_increment or 1, checks,
                            with_options((), words.options), _may_lack_charsets(words, database, context))
+
+
+def check_labels(columns: Iterable[Column], context: StatementContext) -> None:
+    """Raise SchemaError for an ENUM or SET that has a label twice, as MySQL does in strict mode whenever it writes a
+    definition (seen on 9.7): a replica may read labels that the source distinguishes as question marks."""
+    if context.flavour != "mysql" or "STRICT" not in context.sql_mode:
+        return
+    for column in columns:
+        known = set[str]()
+        for label in column.type.members:
+            if label in known:
+                raise SchemaError(f"column {column.name}, {column.type.base.upper()}, has the value {label!r} twice",
+                                  errno=_EQUAL_LABELS)
+            known.add(label)
+
+
+_EQUAL_LABELS = 1291
 
 
 def _may_lack_charsets(words: TableWords, database: str, context: StatementContext) -> bool:

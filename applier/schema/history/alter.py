@@ -50,6 +50,7 @@ from applier.schema.ddl.alter_actions import (
     Unfollowed,
     of_kind,
 )
+from applier.schema.ddl.create_table import check_labels
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.key_grammar import in_server_order, keys_again, resolve_keys, useful_prefix
 from applier.schema.ddl.versioned_tables import altered_versioning, with_row_times
@@ -255,6 +256,8 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     keys = altered_keys(definition, changes.actions, changes.renames, [column for column, _ in columns], indexed)
     primary = {part.column for key in keys if key.kind == "primary" for part in key.parts}
     made = tuple(_not_null(column) if column.name in primary else column for column, _ in columns)
+    if defines_again(actions):
+        check_labels(made, context)
     renamed = next(of_kind(actions, RenameTo), None)
     altered = replace(
         definition, columns=made, keys=in_server_order(keys, made), charset=changes.table_charset.charset,

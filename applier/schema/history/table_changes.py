@@ -12,6 +12,7 @@ from applier.schema.allowed import check_name
 from applier.schema.checks import checks_like
 from applier.schema.column_ids import continued, unnumbered
 from applier.schema.ddl.alter_actions import PartitionToTable
+from applier.schema.ddl.create_table import check_labels
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.key_grammar import keys_again
 from applier.schema.ddl.schema_changes import (
@@ -165,6 +166,8 @@ class TableChanges:
         if not self._can_be_named(table):
             return
         if version is not None:
+            if self._wanted(*table):
+                check_labels(version.definition.columns, change.context)
             copied = written_again(version.definition, change.context)
             definition = unnumbered(replace(copied, database=table[0], name=table[1], foreign_keys=(),
                                             first_number=1, keys=keys_again(copied.keys, copied.columns),

@@ -41,6 +41,8 @@ from applier.sql.values import (
 
 _MOST_SCALE = 30
 """The largest scale of MySQL's DECIMAL; MariaDB's is larger."""
+_BEYOND = 39
+"""A digit before the point that no exact number has."""
 
 
 def operands(arguments: Arguments, session: Session, n: int) -> tuple[list[pa.Array], bool]:
@@ -208,11 +210,15 @@ def rounded_double(number: float, places: int, session: Session, round_to: Calla
     """Round a double to `places` digits behind the point, as the servers' own arithmetic does. Raises NotComputable for
     MariaDB's -0, which depends on the version."""
     ten = float(f"1e{abs(places)}")
+    if places < 0 and math.isinf(ten):
+        return 0.0
     within = number * ten if places >= 0 else number / ten
     if not math.isfinite(within):
         return number
     whole = math.copysign(float(round_to(within)), number)
     made = whole / ten if places >= 0 else whole * ten
+    if math.isinf(made):
+        raise NotComputable("a double that is rounded to infinity")
     if made == 0 and math.copysign(1, made) < 0 and session.flavour == "mariadb":
         raise NotComputable("a double that is rounded to -0")
     return made
@@ -227,9 +233,10 @@ def _of_doubles(array: pa.Array, digits: int, session: Session, round_to: Callab
 
 def _before_point(array: pa.Array, digits: int, round_to: str) -> pa.Array:
     """Exact numbers with zeros before the point: whole numbers."""
-    unit = Decimal(10)**min(38, -digits)
+    unit = Decimal(10)**min(_BEYOND, -digits)
     made = by_distinct(array, lambda one: None if one is None else
-                       (one / unit).to_integral_value(round_to, _DIGITS) * unit, pa.decimal128(38, 0))
+                       _DIGITS.divide(one, unit).to_integral_value(round_to, _DIGITS) * unit or Decimal(0),
+                       pa.decimal128(38, 0))
     return made
 
 
@@ -241,12 +248,11 @@ def _by_rows(arguments: Arguments, session: Session, n: int, of_double: Callable
     kind = number.values.type
 
     def made(one: Decimal | float, places: Decimal) -> Decimal | float:
-        if abs(places) > 30:
-            raise NotComputable("a number with so many digits")
         if isinstance(one, float):
             return rounded_double(one, int(places), session, of_double)
-        unit = Decimal(1).scaleb(-int(min(places, kind.scale)))
-        return (one / unit).to_integral_value(of_decimal, _DIGITS) * unit
+        unit = Decimal(1).scaleb(-int(max(-_BEYOND, min(places, kind.scale))))
+        whole = _DIGITS.divide(one, unit).to_integral_value(of_decimal, _DIGITS)
+        return whole * unit if whole else Decimal(0)
 
     found = computed(together([number, digits], n), made, kind)
     is_double = pa.types.is_floating(kind)
@@ -260,12 +266,10 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if session.flavour == "mysql" and arguments[0].digits is not False:
         array = as_double(array)  # of bytes: half of a unit becomes an even number
     digits = whole_number(arguments[1], session) if len(arguments) > 1 else 0
-    if pa.types.is_floating(array.type) and abs(digits) <= 30:
+    if pa.types.is_floating(array.type):
         return _of_doubles(array, digits, session, round, constant=constant)
-    if -38 < digits < 0:
+    if digits < 0:
         return numbers(_before_point(array, digits, ROUND_HALF_UP), constant=constant)
-    if pa.types.is_floating(array.type) or not 0 <= digits <= 30:
-        raise NotComputable("ROUND to so many digits")
     scale = min(digits, array.type.scale)
     made = decimals.rounded(array, scale)
     if _keeps_digits(arguments[0], digits, scale, session):
@@ -275,8 +279,12 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 
 def _keeps_digits(number: Value, digits: int, scale: int, session: Session) -> bool:
-    """Return whether MariaDB shows a number with all requested digits: a DECIMAL, and not a whole number."""
-    return digits > scale and session.flavour == "mariadb" and number.type.base == "decimal" and number.type != BOOL
+    """Return whether MariaDB shows a number with all requested digits: a DECIMAL, and not a whole number. Raises
+    NotComputable if these are too many."""
+    keeps = digits > scale and session.flavour == "mariadb" and number.type.base == "decimal" and number.type != BOOL
+    if keeps and digits > _MOST_SCALE:
+        raise NotComputable("a number with so many digits")
+    return keeps
 
 
 def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -284,14 +292,10 @@ def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Val
         return _by_rows(arguments, session, n, math.trunc, ROUND_DOWN)
     [array], constant = operands(arguments[:1], session, n)
     digits = whole_number(arguments[1], session)
-    if session.flavour == "mysql" and not pa.types.is_floating(array.type):
-        digits = min(digits, _MOST_SCALE)
-    if pa.types.is_floating(array.type) and abs(digits) <= 30:
+    if pa.types.is_floating(array.type):
         return _of_doubles(array, digits, session, math.trunc, constant=constant)
-    if -38 < digits < 0:
+    if digits < 0:
         return numbers(_before_point(array, digits, ROUND_DOWN), constant=constant)
-    if pa.types.is_floating(array.type) or not 0 <= digits <= 30:
-        raise NotComputable("TRUNCATE to so many digits")
     scale = min(digits, array.type.scale)
     made = decimals.truncated(array, scale)
     if _keeps_digits(arguments[0], digits, scale, session):

@@ -31,6 +31,7 @@ from applier.sql.values import (
     BYTES,
     DOUBLE,
     JSON,
+    NO_VARBINARY,
     TEXT,
     WHOLE_NUMBER,
     Value,
@@ -42,13 +43,14 @@ from applier.sql.values import (
     numbers,
     shown_bytes,
     text_type,
+    type_of_bytes,
 )
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
 _Cast: TypeAlias = Callable[[Value, int | None, int | None, Session], Value]
 _OF_CHARSET = re.compile(r"(?:VAR)?CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHARACTER SET) ?(\w+)")
-_WHOLE = r"^\s*(?P<number>(?:-?\d{1,18})?)"
-_UNUSUAL = r"^\s*(\+|-?\d{19})"
+_BLANKS = {"mysql": r"^[ \t]*", "mariadb": r"^[ \t\n\r]*"}
+_WHOLE, _UNUSUAL = r"(?P<number>(?:[+-]?\d{1,18})?)", r"[+-]?\d{19}"
 
 
 def cast(value: Value, call: Call, session: Session) -> Value:
@@ -83,7 +85,7 @@ def cast(value: Value, call: Call, session: Session) -> Value:
 def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool = False) -> Value:
     """CONVERT … USING; bytes are text in that set."""
     if charset == "binary":
-        return Value(as_bytes(value, session), BYTES, value.constant)
+        return Value(as_bytes(value, session), type_of_bytes([value]), value.constant)
     type_ = ColumnType("longtext", charset="utf8mb3" if charset == "utf8" else charset)
     if is_made and value.constant and session.flavour == "mysql" and value.is_text and not is_ascii(value.values):
         raise NotComputable("a constant's text that is not ASCII in another character set")  # some of it twice
@@ -109,16 +111,20 @@ def _of_bytes(value: Value, session: Session) -> pa.Array:
 
 def _binary(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     data = as_bytes(value, session)
-    return Value(data if size is None else to_bytes(data, BYTES, ColumnType("binary", length=size), session), BYTES)
+    if size is None:
+        return Value(data, type_of_bytes([value]))
+    made = to_bytes(data, BYTES, ColumnType("binary", length=size), session)
+    return Value(made, ColumnType("varbinary", length=size) if size < NO_VARBINARY else BYTES)
 
 
 def _signed(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     if value.type.base in BINARY and value.digits is False:
         value = Value(byte_strings.as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
     if value.is_text:
-        if pc.any(pc.match_substring_regex(value.values, _UNUSUAL)).as_py():
+        text, blanks = _with_low_bytes(value, session), _BLANKS[session.flavour]
+        if pc.any(pc.match_substring_regex(text, blanks + _UNUSUAL)).as_py():
             raise NotComputable("CAST of text of so large a number, or with an exponent")
-        digits = pc.struct_field(pc.extract_regex(value.values, _WHOLE), 0)
+        digits = pc.utf8_ltrim(pc.struct_field(pc.extract_regex(text, blanks + _WHOLE), 0), "+")
         made = pc.if_else(pc.equal(digits, ""), "0", digits).cast(pa.int64())
         return numbers(made, constant=value.constant)
     if value.type.base == "bigint" and value.type.unsigned:
@@ -134,12 +140,32 @@ def _signed(value: Value, size: int | None, _: int | None, session: Session) -> 
     return numbers(decimals.rounded(found, 0), constant=False)
 
 
+def _with_low_bytes(value: Value, session: Session) -> pa.Array:
+    """Text in which what MySQL takes for digits is digits: in sets of two bytes also characters whose low byte is one,
+    such as б, U+0431, for 1 (seen on 9.7). Raises NotComputable if the set is unknown and that matters."""
+    is_wide = value.type.charset in _OF_TWO_BYTES
+    if session.flavour == "mariadb" or is_ascii(value.values) or not (is_wide or value.type.charset is None):
+        return value.values
+    made = by_distinct(value.values, lambda text: _BEYOND_BYTES.sub(_low_digit, text))
+    if not is_wide and not made.equals(value.values):
+        raise NotComputable("CAST of text in a character set that is not known")
+    return made
+
+
+def _low_digit(character: re.Match[str]) -> str:
+    low = chr(ord(character[0]) & 0xFF)
+    return low if low in "0123456789" else character[0]
+
+
+_OF_TWO_BYTES, _BEYOND_BYTES = frozenset({"ucs2", "utf16", "utf16le"}), re.compile("[^\0-\xff]")
+
+
 def _unsigned(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
     made = _signed(value, size, scale, session)
     is_negative = pc.less(made.values, 0)
     if not pc.any(is_negative).as_py():
         return replace(made, type=ColumnType("bigint", unsigned=True))
-    if value.type.base not in INTEGERS:
+    if value.type.base not in INTEGERS and not value.is_text:
         raise NotComputable("CAST of negative numbers that are no integers to UNSIGNED")
     wrapped = pc.add(made.values.cast(pa.decimal128(37, 0)), pa.scalar(Decimal(2**64), pa.decimal128(20, 0)))
     return Value(pc.if_else(is_negative, wrapped, made.values), ColumnType("bigint", unsigned=True))

@@ -19,6 +19,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, MEMBERS, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
+from applier.sql.casting.texts import WIDE
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.arithmetic import operands
 from applier.sql.functions.collated import equal_texts, in_any_collation, in_order
@@ -80,17 +81,19 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
         return _comparable_texts(arguments, name, session, n)
     if any(days):
         if not all(days):
-            instant = arguments[days.index(True)]
+            instant, other = (arguments[days.index(is_day)] for is_day in (True, False))
+            if instant.constant and other.is_text and other.type.charset in WIDE and session.flavour == "mysql":
+                text = Value(as_text(instant, session), TEXT, constant=True)  # converted to that set
+                return _comparable_texts([text if value is instant else value for value in arguments], name, session, n)
             if instant.type.base == "time" and not instant.is_column and session.flavour == "mysql" and any(
                     value.is_text and value.constant for value in arguments):
-                if not _WHOLE_OR_NO_TIME.fullmatch(str(arguments[days.index(False)].values[0].as_py())):
+                if not _WHOLE_OR_NO_TIME.fullmatch(str(other.values[0].as_py())):
                     raise NotComputable("a time compared with a part of one, which CASE and = read in other ways")
                 return _comparable_texts([Value(as_text(value, session), TEXT, value.constant) for value in arguments],
                                          name, session, n)
             if instant.type.base == "time" and not instant.is_column and session.flavour == "mariadb" and \
                     instant.values.null_count:
                 raise NotComputable("a time that is NULL compared with text, which differs by version")
-            other = arguments[days.index(False)]
             if other.type.base in NUMBERS and _is_compared_by_digits(other, instant, session):
                 wide = _with_clock(other, instant, session)
                 return _as_numbers([wide if value is other else value for value in arguments], session, n)

@@ -20,6 +20,7 @@ from applier.errors import NotComputable
 from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
+from applier.mysql.versions import is_since
 from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.functions.collated import (
     EACH_BYTE,
@@ -237,7 +238,14 @@ def _found(letters: Letters, within: str, sought: str, start: int, *, sizes: boo
 
 def _locate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     wanted, text, *start = arguments
+    is_new = session.flavour == "mysql" or (session.server_version and is_since(session.server_version, _NULL_STARTS))
+    if start and start[0].values.null_count and not is_new:
+        raise NotComputable("LOCATE from a position that is NULL, which is 0 in MariaDB 10.5")
     return _located(text, wanted, start[0] if start else None, session, n)
+
+
+_NULL_STARTS = (10, 11)
+"""A MariaDB in which LOCATE from a position that is NULL is NULL."""
 
 
 def _instr(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

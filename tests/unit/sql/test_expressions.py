@@ -8,6 +8,7 @@ import pytest
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.session import session_of
 from applier.sql.evaluator import evaluate, no_columns, varies
@@ -246,3 +247,23 @@ def test_an_operand_that_decides_needs_no_other_one(sql, result):
 def test_an_unknown_operand_that_decides_is_not_guessed(sql):
     with pytest.raises(NotComputable, match="SLEEP"):
         evaluate(sql, no_columns, 1, Session("mysql"))
+
+
+def test_a_position_that_is_null_is_zero_to_an_old_mariadb():
+    """LOCATE('c', 'abc', NULL) is 0 on 10.5, and NULL on 10.11 and 11.8."""
+    with pytest.raises(NotComputable, match="a position that is NULL"):
+        evaluate("LOCATE('c', 'abc', NULL)", no_columns, 1, Session("mariadb", server_version="10.5.23-MariaDB"))
+    made = evaluate("LOCATE('c', 'abc', NULL)", no_columns, 1, Session("mariadb", server_version="10.11.6-MariaDB"))
+    assert made.values.to_pylist() == [None]
+
+
+def test_a_float_with_more_digits_than_it_shows_is_not_taken_for_a_time():
+    """MySQL 9.7 makes SEC_TO_TIME of FLOAT(7,3) a TIME(3) with hidden microseconds: some columns cut them, others
+    round."""
+    for number, made in ((4.1, datetime.timedelta(seconds=4.1)), (1234.5678, None)):
+        columns = {"c": (pa.array([number], pa.float32()), ColumnType("float", precision=7, scale=3))}
+        if made is None:
+            with pytest.raises(NotComputable, match="more digits than it shows"):
+                evaluate("SEC_TO_TIME(c)", columns.__getitem__, 1, Session("mysql"))
+        else:
+            assert evaluate("SEC_TO_TIME(c)", columns.__getitem__, 1, Session("mysql")).values.to_pylist() == [made]

@@ -85,6 +85,10 @@ def _to_time(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     found = as_number(arguments[0], session)
     if pa.types.is_floating(found.type) and session.flavour == "mysql":
         made = computed([found], lambda number: round(max(-_MOST, min(_MOST, number)) * SECOND), pa.int64())
+        scale = arguments[0].type.scale
+        unit = 1 if scale is None else 10**(6 - min(6, scale))
+        if any(one is not None and one % unit for one in made.unique().to_pylist()):
+            raise NotComputable("SEC_TO_TIME of a FLOAT with more digits than it shows")  # some columns cut them
         return Value(made.cast(pa.duration("us")), ColumnType("time", fsp=6), arguments[0].constant)
     if pa.types.is_floating(found.type):
         found = exact_seconds(arguments[0], session)

@@ -160,13 +160,14 @@ def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> V
             are_times = pa.repeat(side.type.base == "time", len(side.values))
         else:
             raise NotComputable(f"{call.name} of a value that is not a time")
-        if side.type.base != "time" and zero_dates.has_any(given[-1].values):
-            raise NotComputable(f"{call.name} of an invalid date")
         is_date = _are_dates(side, session) if session.flavour == "mariadb" else False
         kinds.append(replace(side, values=pc.if_else(are_times, "time", pc.if_else(is_date, "date", "datetime"))))
     constant = all(value.constant for value in arguments)
     (left, right), is_null = _micros(given, n)
     one, other = (np.asarray(array, object) for array in together(kinds, n))
+    if any(zero_dates.has_any(values) and (zero_dates.which(values) & (one == other)).any()
+           for values in together(given, n)):
+        raise NotComputable(f"{call.name} of an invalid date")
     type_ = ColumnType("time", fsp=max(side.type.fsp for side in given))
     made = _times(left - right, is_null | (one != other), type_, session, constant=constant, is_nothing=False)
     return replace(made, shows=not any(side.is_text and side.constant and kind.values[0].as_py() != "time"

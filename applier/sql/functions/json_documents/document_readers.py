@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
@@ -49,7 +50,10 @@ def _unquote(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 
 
 def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    [path] = paths_of(arguments[1:])
+    [path], document = paths_of(arguments[1:]), arguments[0]
+    if session.flavour == "mysql" and document.is_text:  # text that is no document is NULL, and no error
+        is_json = by_distinct(as_text(document, session), _is_json, pa.bool_())
+        document = replace(document, values=pc.if_else(is_json, document.values, pa.scalar(None, pa.string())))
 
     def extracted(text: str) -> str | None:
         part = found(parsed(text), path, session.flavour)
@@ -62,9 +66,9 @@ def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         return part.written()
 
     if call.word:
-        return _whole_value(by_distinct(as_documents(arguments[0], session), reading(extracted, session)), call.word,
-                            constant=arguments[0].constant)
-    made = unquoted(by_distinct(as_documents(arguments[0], session), reading(extracted, session)))
+        return _whole_value(by_distinct(as_documents(document, session), reading(extracted, session)), call.word,
+                            constant=document.constant)
+    made = unquoted(by_distinct(as_documents(document, session), reading(extracted, session)))
     if session.flavour == "mysql":
         made = pc.if_else(pc.greater(pc.utf8_length(made), _MOST_CHARACTERS), pa.scalar(None, pa.string()), made)
     return Value(made, TEXT, arguments[0].constant)

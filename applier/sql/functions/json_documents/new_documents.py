@@ -112,6 +112,8 @@ def as_part(value: Value, session: Session) -> Value:
             if padded else value.type
         made = shown(value.values, type_, session.flavour)
     elif value.type.base in BINARY and session.flavour == "mysql":
+        if value.type is BYTES and not value.is_loose:
+            raise NotComputable("bytes of an unknown length in a document")
         code = _BYTES["varbinary" if value.is_loose else value.type.base]
         made = by_distinct(value.values, lambda data: None if data is None else _as_base64(data, code))
     elif value.type.base in MEMBERS:
