@@ -25,25 +25,28 @@ from keysearch.keybytes import KeyBytes
 
 
 def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by: TableKey | None,
-                 arrivals: Arrivals) -> pa.Table:
-    """Yield the rows after the ALTER, given those before it in the order of their key, and the new key if it differs.
-    `arrivals` is what is known about their order of arrival.
+                 arrivals: Arrivals) -> tuple[pa.Table, bool]:
+    """Return the rows after the ALTER, given those before it in the order of their key, and the new key if it differs;
+    and whether rows without a key are not in the order in which the server has them. `arrivals` is what is known about
+    their order of arrival.
 
     Raises SchemaError if values cannot be converted as the server converts them, or if it is unknown which rows it
     kept; ReplayStopped if two rows would have the same key.
     """
-    new_key = table_key(conversion.new)
+    new_key, is_unordered = table_key(conversion.new), False
     if conversion.numbers_rows or conversion.ignores is not None or (
             new_key is None and table_key(conversion.old) is not None):
-        rows, sort_by = _copied(conversion, chunks, arrivals), new_key
+        rows, is_unordered = _copied(conversion, chunks, arrivals)
+        sort_by = new_key
     else:
         rows = _converted(conversion, chunks)
-    return _sorted(rows, sort_by, conversion) if sort_by is not None else rows
+    rows = _sorted(rows, sort_by, conversion) if sort_by is not None else rows
+    return rows, is_unordered and new_key is None
 
 
-def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arrivals) -> pa.Table:
-    """Yield the rows in the order in which the server copies them: it numbers them in this order, or drops a duplicate
-    that comes later."""
+def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arrivals) -> tuple[pa.Table, bool]:
+    """Return the rows in the order in which the server copies them, and whether that is unknown: it numbers them in
+    this order, or drops a duplicate that comes later."""
     rows = pa.concat_tables([without_rows(table_schema(conversion.old)), *chunks])
     unknown, conversion = "", _numbering_on(conversion, rows, arrivals)
     try:
@@ -52,7 +55,9 @@ def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arr
     except NotComputable as error:
         unknown = error.message
     made = _converted(conversion, iter([rows]), unknown)
-    return made if conversion.ignores is None else left_by_ignore(made, conversion, conversion.ignores, unknown)
+    if conversion.ignores is not None:
+        made = left_by_ignore(made, conversion, conversion.ignores, unknown)
+    return made, bool(unknown) and rows.num_rows > 1
 
 
 def _numbering_on(conversion: RowConversion, rows: pa.Table, arrivals: Arrivals) -> RowConversion:

@@ -52,30 +52,30 @@ class RowsOfSource(Protocol):
         """The rows that lie in partitions to which they do not belong. To be called after the others are taken."""
 
 
-def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> tuple[pa.Table, Misplaced]:
+def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> tuple[pa.Table, Misplaced, bool]:
     """Return the rows, in the order of the unit's key if they come from another version, and, apart, misplaced ones;
-    `sources` are those of the spec."""
+    and whether rows that lose their key are in an order that is not the server's. `sources` are those of the spec."""
     origin = spec.origin
     match origin:
         case Exchanged(own=own, other=other):
             before, plain = sources
             rows, moved = exchanged_rows(own.conversion, before.rows(), other.conversion, plain.rows(), spec.key)
             rows, stay = with_placed(rows, own.conversion, before.misplaced, spec.key)
-            return rows, {**stay, **moved}
+            return rows, {**stay, **moved}, False
         case Altered():
-            [before] = sources
+            [before], is_unordered = sources, False
             if origin.keeps_rows:
                 rows = pa.concat_tables([without_rows(table_schema(spec.definition)), *before.rows()])
             else:
-                rows = altered_rows(origin.conversion, before.rows(), None if origin.keeps_key else spec.key,
-                                    before.arrivals)
+                rows, is_unordered = altered_rows(origin.conversion, before.rows(),
+                                                  None if origin.keeps_key else spec.key, before.arrivals)
             rows, stay = with_placed(rows, origin.conversion, before.misplaced, spec.key)
-            return _in_large_chunks(rows), stay
+            return _in_large_chunks(rows), stay, is_unordered
         case FromBase():
             rows = read_unit(origin.uri, origin.files, table_schema(spec.definition), _part(spec))
-            return _divided(origin, for_nulls(rows, spec.definition))
+            return *_divided(origin, for_nulls(rows, spec.definition)), False
         case BeginsEmpty():
-            return without_rows(table_schema(spec.definition)), {}
+            return without_rows(table_schema(spec.definition)), {}, False
 
 
 def _divided(origin: FromBase, rows: pa.Table) -> tuple[pa.Table, Misplaced]:

@@ -41,7 +41,7 @@ class UnitLink(ABC):
         self._has_rows = False  # earlier versions' rows, none of which was stopped, are here or were passed on
         self._was_changed: bool | None = None  # once the rows were given away
         self._arrivals: Arrivals | None = None
-        self._began_empty = False  # as far as is known
+        self._began_empty = self._is_unordered = False  # as far as is known
 
     @cached_property
     def _memory(self) -> UnitMemory:
@@ -92,7 +92,7 @@ class UnitLink(ABC):
 
     def _taken(self) -> pa.Table:
         """Take the rows of the sources."""
-        rows, self.misplaced = rows_before(self.spec, self.sources)
+        rows, self.misplaced, self._is_unordered = rows_before(self.spec, self.sources)
         self._began_empty = not rows.num_rows and not self.misplaced
         return rows
 
@@ -119,6 +119,11 @@ class UnitLink(ABC):
         assert self._arrivals is not None, "it is the last of its links"
         return self._arrivals
 
+    @property
+    def has_lost_order(self) -> bool:
+        """Return whether rows lost a key that had them in an order other than the server's, once they are taken."""
+        return any(link._is_unordered for link in self.links())
+
     def _own_arrivals(self) -> Arrivals:
         """Return what is known about the rows' order of arrival, if that is known for earlier versions."""
         index = None if self.search is None else self.search.index
@@ -132,7 +137,7 @@ class UnitLink(ABC):
             sorted_by = order_of_copies(self.spec.origin.conversion, before[0])
         partitioning = self.spec.definition.partitioning
         # an update may put a row behind those of another partition
-        in_order = self.spec.in_order and (partitioning is None or not is_updated)
+        in_order = self.spec.in_order and not self._is_unordered and (partitioning is None or not is_updated)
         if self._began_empty:
             return Arrivals(in_order=in_order, only_inserted=only_inserted, counted=counted,
                             keeps_counter=keeps_counter)

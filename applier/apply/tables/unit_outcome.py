@@ -84,6 +84,7 @@ def finish(unit: UnitApplier) -> UnitResult:
         elif unit.is_changed:
             in_order = unit.spec.key is not None or unit.arrivals.in_order
             written = unit.write(target)
+            in_order = in_order and (unit.spec.key is not None or not unit.has_lost_order)
     chain = unit.links()
     conflicts = [part for link in chain for part in link.conflicts]
     found = sum((link.search.found for link in chain if link.search is not None), Counter[str]())

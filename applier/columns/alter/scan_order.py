@@ -65,7 +65,7 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
         if (found := table_key(definition)) is not None:
             raise NotComputable(f"in the order of insertion, since key {found.choice.name} has no plain order")
         if not arrivals.in_order:
-            raise NotComputable("in the order of partitions that are gone, or that updates moved them to")
+            raise NotComputable("in the order of keys or partitions that are gone, or that updates moved them to")
         if not columns:
             return None
     return _by_parts(() if key is None else key.parts, rows, definition, columns)

@@ -20,6 +20,7 @@ from applier.mysql.types import BINARY, TEMPORAL, ColumnType
 from applier.mysql.values import decimals
 from applier.mysql.versions import is_since
 from applier.sql.casting.texts import by_distinct
+from applier.sql.functions.clock_roundings import or_of_clocks
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.combinations import computed as of_rows
 from applier.sql.nodes import Call
@@ -196,16 +197,6 @@ def _divide(left: Decimal | None, right: Decimal | None, scale: int, session: Se
 _DIGITS = Context(prec=80)
 
 
-def _of_no_fraction(function: Function) -> Function:
-    """A function of numbers that servers reject for datetimes with a fraction of a second."""
-    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        if any(value.type.base in TEMPORAL and value.type.fsp for value in arguments):
-            raise NotComputable(f"{call.name} of a datetime with a fraction of a second")
-        return function(arguments, call, session, n)
-
-    return computed
-
-
 def rounded_double(number: float, places: int, session: Session, round_to: Callable[[float], float] = round) -> float:
     """Round a double to `places` digits behind the point, as the servers' own arithmetic does. Raises NotComputable for
     MariaDB's -0, which depends on the version."""
@@ -353,9 +344,9 @@ FUNCTIONS: dict[str, Function] = {
     "DIV": _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), _whole_quotients),
     "MOD": _arithmetic(_remainder, _remainders, zeros=False),
     "NEG": _arithmetic(pc.negate, pc.negate), "ABS": _arithmetic(pc.abs, pc.abs),
-    "FLOOR": _arithmetic(decimals.floor, pc.floor),
-    "CEILING": _of_no_fraction(_arithmetic(decimals.ceil, pc.ceil)),
-    "TRUNCATE": _of_no_fraction(_truncate),
+    "FLOOR": or_of_clocks(_arithmetic(decimals.floor, pc.floor)),
+    "CEILING": or_of_clocks(_arithmetic(decimals.ceil, pc.ceil)),
+    "TRUNCATE": or_of_clocks(_truncate),
     "SIGN": _arithmetic(_sign, _sign),
-    "ROUND": _of_no_fraction(_round),
+    "ROUND": or_of_clocks(_round),
 }

@@ -984,3 +984,76 @@ INSERT INTO t VALUES (1, NULL, X'C3A9', 'ab', X'C3A900'), (2, NULL, 'b', '7', X'
 CREATE TABLE u SELECT * FROM t
 ALTER TABLE t MODIFY c ENUM('é', '7', '日', 'b') COLLATE utf8mb4_unicode_ci, MODIFY d SET('é', '7', '日', 'b', 'ab') COLLATE utf8mb4_unicode_ci, MODIFY e ENUM('é', '7', '日', '') COLLATE utf8mb4_unicode_ci
 ALTER TABLE u MODIFY c ENUM('é', '7', '日', 'b') COLLATE utf8mb4_general_ci, MODIFY d SET('é', '7', '日', 'b', 'ab') COLLATE utf8mb4_bin, MODIFY e ENUM('é', '7', '日', '') COLLATE utf8mb4_bin
+
+-- datetimes-and-times-rounded
+SET sql_mode='', time_zone='+03:00'
+CREATE TABLE t (k INT AUTO_INCREMENT PRIMARY KEY, a DATETIME(3), b DATETIME, t TIME(3), z TIME, e TIMESTAMP(3) NULL)
+INSERT INTO t (a, b, t, z, e) VALUES ('2001-02-03 04:05:06.789', '2001-02-03 04:05:06.789', '-11:12:13.456', '-11:12:13.4', '2001-02-03 04:05:06.789'), (NULL, NULL, NULL, NULL, NULL), ('0000-00-00', '2024-00-05 10:11:12', '-0:0:0.4', '0:0:0', '0000-00-00')
+INSERT INTO t (a, b, t, z, e) VALUES ('1960-02-03 04:05:06.789', '1960-02-03 04:05:06.789', '-838:59:59.8', '838:59:59', '2001-02-03 04:05:06.5'), ('9999-12-31 23:59:59.6', '1000-12-31 23:59:59.789', '838:59:59.96', '-838:59:59', '1970-01-02')
+ALTER TABLE t ADD c1 VARCHAR(40) AS (FLOOR(a)) STORED, ADD c2 VARCHAR(40) AS (CEIL(a)) STORED, ADD c3 VARCHAR(40) AS (ROUND(a)) STORED, ADD c4 VARCHAR(40) AS (ROUND(a, 1)) STORED, ADD c5 VARCHAR(40) AS (TRUNCATE(a, 2)) STORED, ADD c6 DATETIME AS (ROUND(a, -2)) STORED, ADD c7 DATETIME(6) AS (ROUND(a, 9)) STORED
+ALTER TABLE t ADD d1 VARCHAR(40) AS (FLOOR(t)) STORED, ADD d2 VARCHAR(40) AS (ROUND(t)) STORED, ADD d3 VARCHAR(40) AS (ROUND(t, 1)) STORED, ADD d4 VARCHAR(40) AS (TRUNCATE(t, 1)) STORED, ADD d5 BIGINT AS (CEIL(t)) STORED, ADD d6 BIGINT AS (FLOOR(a)) STORED
+ALTER TABLE t ADD e1 VARCHAR(40) AS (FLOOR(b)) STORED, ADD e2 VARCHAR(40) AS (CEIL(z)) STORED, ADD e3 VARCHAR(40) AS (ROUND(b, 2)) STORED, ADD e4 VARCHAR(40) AS (ROUND(z, 1)) STORED, ADD e5 VARCHAR(40) AS (TRUNCATE(b, 0)) STORED, ADD e6 JSON AS (JSON_ARRAY(FLOOR(b), ROUND(z, 1))) STORED, ADD e7 VARCHAR(50) AS (CONCAT(ROUND(b, 1), CEIL(t))) STORED, ADD e8 BIGINT AS (FLOOR(b) + 1) STORED
+CREATE TABLE u SELECT k, FLOOR(e) AS a, CEIL(e) AS b, ROUND(e) AS c, ROUND(e, 1) AS d, TRUNCATE(e, 2) AS f FROM t
+CREATE TABLE v (e VARCHAR(40) DEFAULT (ROUND(TIMESTAMP'2001-02-03 04:05:06.789', 2)), f TIME(3) DEFAULT (CEIL(TIME'11:12:13.6')), g DATE DEFAULT (FLOOR(TIMESTAMP'2001-02-03 04:05:06.789')), h INT DEFAULT (CEIL(DATE'2001-02-03')), i YEAR DEFAULT (2001))
+INSERT INTO v VALUES (), ()
+ALTER TABLE v ADD j VARCHAR(30) DEFAULT (ROUND(f, 1)), ADD k VARCHAR(40) AS (ROUND(e)) STORED, ADD l VARCHAR(30) AS (CEIL(g)) STORED, ADD m VARCHAR(20) AS (FLOOR(i)) STORED
+
+-- paths-in-wide-documents
+SET sql_mode=''
+CREATE TABLE r_ucs2 (k INT PRIMARY KEY, c TEXT, s VARCHAR(9)) CHARACTER SET ucs2
+INSERT INTO r_ucs2 VALUES (0, '{"a": 1, "b": {"c": 2}}', 'ñ0'), (1, '[1, {"a": 2}, "x"]', 'ñ1'), (2, '"text"', 'ñ2'), (3, '{"é": 1, "a": "é"}', 'ñ3'), (4, '{}', 'ñ4'), (5, '[]', 'ñ5'), (6, '12', 'ñ6'), (7, '{"ab": "x", "b": [1]}', 'ñ7'), (8, '[1, [2, "é"], true]', 'ñ8'), (9, '[{"a": [1, 2]}]', 'ñ9')
+ALTER TABLE r_ucs2 ADD g0 TEXT AS (JSON_EXTRACT(c, '$.a')) STORED
+ALTER TABLE r_ucs2 ADD g1 TEXT AS (JSON_EXTRACT(c, '$[1]', '$.a')) STORED
+ALTER TABLE r_ucs2 ADD g2 TEXT AS (JSON_VALUE(c, '$.a')) STORED
+ALTER TABLE r_ucs2 ADD g3 TEXT AS (JSON_VALUE(c, '$.b.c')) STORED
+ALTER TABLE r_ucs2 ADD g4 TEXT AS (JSON_VALUE(c, '$[1].a')) STORED
+ALTER TABLE r_ucs2 ADD g5 TEXT AS (JSON_QUERY(c, '$.b')) STORED
+ALTER TABLE r_ucs2 ADD g6 TEXT AS (JSON_QUERY(c, '$[1]')) STORED
+ALTER TABLE r_ucs2 ADD g7 TEXT AS (JSON_EXISTS(c, '$.b.c')) STORED
+ALTER TABLE r_ucs2 ADD g8 TEXT AS (JSON_EXISTS(c, '$[0]')) STORED
+ALTER TABLE r_ucs2 ADD g9 TEXT AS (JSON_CONTAINS_PATH(c, 'one', '$.a', '$.b')) STORED
+ALTER TABLE r_ucs2 ADD g10 TEXT AS (JSON_CONTAINS_PATH(c, 'all', '$.é')) STORED
+ALTER TABLE r_ucs2 ADD g11 TEXT AS (JSON_LENGTH(c, '$.b')) STORED
+ALTER TABLE r_ucs2 ADD g12 TEXT AS (JSON_LENGTH(c, '$[1]')) STORED
+ALTER TABLE r_ucs2 ADD g13 TEXT AS (JSON_VALUE(c, '$.é')) STORED
+UPDATE r_ucs2 SET k = k + 100
+CREATE TABLE s_ucs2 (k INT PRIMARY KEY, c TEXT, s VARCHAR(9)) CHARACTER SET ucs2
+INSERT INTO s_ucs2 VALUES (0, '"text"', 'ñ0'), (1, '[]', 'ñ1'), (2, '12', 'ñ2'), (3, '[1, [2, "é"], true]', 'ñ3'), (4, '["x", "日本"]', 'ñ4'), (5, 'true', 'ñ5'), (6, '"é"', 'ñ6')
+ALTER TABLE s_ucs2 ADD g0 TEXT AS (JSON_SET(c, '$.a', 1)) STORED
+ALTER TABLE s_ucs2 ADD g1 TEXT AS (JSON_SET(c, '$.k', 'é', '$.a', c)) STORED
+ALTER TABLE s_ucs2 ADD g2 TEXT AS (JSON_REPLACE(c, '$.b', 'x')) STORED
+ALTER TABLE s_ucs2 ADD g3 TEXT AS (JSON_REMOVE(c, '$.a')) STORED
+ALTER TABLE s_ucs2 ADD g4 TEXT AS (JSON_INSERT('"text"', '$.q', c)) STORED
+ALTER TABLE s_ucs2 ADD g5 TEXT AS (JSON_SET('[1, "1", true, 1e2]', '$.z', 1)) STORED
+UPDATE s_ucs2 SET k = k + 100
+CREATE TABLE a_ucs2 (k INT PRIMARY KEY, c TEXT, s VARCHAR(9)) CHARACTER SET ucs2
+INSERT INTO a_ucs2 VALUES (0, '[1, [2, "é"], true]', 'ñ0'), (1, '["x", "日本"]', 'ñ1'), (2, '[]', 'ñ2'), (3, '[[1], 2, 3, 4, 5]', 'ñ3'), (4, '[null, 1.5e3]', 'ñ4')
+ALTER TABLE a_ucs2 ADD g0 TEXT AS (JSON_SET(c, '$[1]', s)) STORED
+ALTER TABLE a_ucs2 ADD g1 TEXT AS (JSON_SET(c, '$[3]', 'ж')) STORED
+ALTER TABLE a_ucs2 ADD g2 TEXT AS (JSON_INSERT(c, '$[0]', 5, '$[9]', 1.5)) STORED
+ALTER TABLE a_ucs2 ADD g3 TEXT AS (JSON_REPLACE(c, '$[1]', NULL)) STORED
+ALTER TABLE a_ucs2 ADD g4 TEXT AS (JSON_REMOVE(c, '$[0]')) STORED
+ALTER TABLE a_ucs2 ADD g5 TEXT AS (JSON_VALUE(c, '$[0]')) STORED
+ALTER TABLE a_ucs2 ADD g6 TEXT AS (JSON_LENGTH(c, '$[1]')) STORED
+ALTER TABLE a_ucs2 ADD g7 TEXT AS (JSON_EXTRACT(c, '$[0]', '$[1]')) STORED
+UPDATE a_ucs2 SET k = k + 100
+CREATE TABLE s_utf32 (k INT PRIMARY KEY, c TEXT, s VARCHAR(9)) CHARACTER SET utf32
+INSERT INTO s_utf32 VALUES (0, '"text"', 'ñ0'), (1, '[]', 'ñ1'), (2, '12', 'ñ2'), (3, '[1, [2, "é"], true]', 'ñ3'), (4, '["x", "日本"]', 'ñ4'), (5, 'true', 'ñ5'), (6, '"é"', 'ñ6')
+ALTER TABLE s_utf32 ADD g0 TEXT AS (JSON_SET(c, '$.a', 1)) STORED
+ALTER TABLE s_utf32 ADD g1 TEXT AS (JSON_SET(c, '$.k', 'é', '$.a', c)) STORED
+ALTER TABLE s_utf32 ADD g2 TEXT AS (JSON_REPLACE(c, '$.b', 'x')) STORED
+ALTER TABLE s_utf32 ADD g3 TEXT AS (JSON_REMOVE(c, '$.a')) STORED
+ALTER TABLE s_utf32 ADD g4 TEXT AS (JSON_INSERT('"text"', '$.q', c)) STORED
+ALTER TABLE s_utf32 ADD g5 TEXT AS (JSON_SET('[1, "1", true, 1e2]', '$.z', 1)) STORED
+UPDATE s_utf32 SET k = k + 100
+CREATE TABLE a_utf32 (k INT PRIMARY KEY, c TEXT, s VARCHAR(9)) CHARACTER SET utf32
+INSERT INTO a_utf32 VALUES (0, '[1, [2, "é"], true]', 'ñ0'), (1, '["x", "日本"]', 'ñ1'), (2, '[]', 'ñ2'), (3, '[[1], 2, 3, 4, 5]', 'ñ3'), (4, '[null, 1.5e3]', 'ñ4')
+ALTER TABLE a_utf32 ADD g0 TEXT AS (JSON_SET(c, '$[1]', s)) STORED
+ALTER TABLE a_utf32 ADD g1 TEXT AS (JSON_SET(c, '$[3]', 'ж')) STORED
+ALTER TABLE a_utf32 ADD g2 TEXT AS (JSON_INSERT(c, '$[0]', 5, '$[9]', 1.5)) STORED
+ALTER TABLE a_utf32 ADD g3 TEXT AS (JSON_REPLACE(c, '$[1]', NULL)) STORED
+ALTER TABLE a_utf32 ADD g4 TEXT AS (JSON_REMOVE(c, '$[0]')) STORED
+ALTER TABLE a_utf32 ADD g5 TEXT AS (JSON_VALUE(c, '$[0]')) STORED
+ALTER TABLE a_utf32 ADD g6 TEXT AS (JSON_LENGTH(c, '$[1]')) STORED
+ALTER TABLE a_utf32 ADD g7 TEXT AS (JSON_EXTRACT(c, '$[0]', '$[1]')) STORED
+UPDATE a_utf32 SET k = k + 100

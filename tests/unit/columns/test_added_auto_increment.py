@@ -110,7 +110,7 @@ def numbered(old, new, sources, rows, flavour="mysql"):
     """The values of `a` in the order of the numbers that the rows get."""
     [old], [new] = (parse_statement(f"CREATE TABLE d.t ({table}", flavour=flavour) for table in (old, new))
     conversion = RowConversion(old.definition, new.definition, sources, sql="ALTER")
-    found = altered_rows(conversion, iter([pa.table({"a": rows}, table_schema(old.definition))]), None, Arrivals())
+    found, _ = altered_rows(conversion, iter([pa.table({"a": rows}, table_schema(old.definition))]), None, Arrivals())
     return found.sort_by("id").column("a").to_pylist()
 
 
@@ -138,7 +138,7 @@ def test_a_primary_key_over_prefixes_is_the_order_of_the_rows(kind, rows, flavou
                     for more in ("", "id INT NOT NULL AUTO_INCREMENT UNIQUE, "))
     conversion = RowConversion(old.definition, new.definition, (0, 1, None), sql="ALTER")
     chunk = pa.table({"a": rows, "b": [1, 2]}, table_schema(old.definition))
-    found = altered_rows(conversion, iter([chunk]), None, Arrivals())
+    found, _ = altered_rows(conversion, iter([chunk]), None, Arrivals())
     assert found.sort_by("id").column("a").to_pylist() == rows[::-1]
 
 

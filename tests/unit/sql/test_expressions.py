@@ -113,11 +113,23 @@ def test_a_literal_that_mariadb_changes_row_by_row_is_not_guessed(first):
     assert made.values.to_pylist() == ["q6162"]
 
 
-@pytest.mark.parametrize("sql", ["JSON_EXTRACT('{}', '$.a')", "JSON_SET('{}', '$[0]', 1)", "JSON_UNQUOTE('\"a\"')",
-                                 "JSON_COMPACT('[1]')", "JSON_DETAILED('[1]')", "JSON_MERGE_PATCH('{}', '{}')"])
+@pytest.mark.parametrize("sql", ["JSON_REMOVE('[]', '$[0]', '$.a')", "JSON_SET('{}', '$[0]', 1)",
+                                 "JSON_UNQUOTE('\"a\"')", "JSON_COMPACT('[1]')", "JSON_DETAILED('[1]')",
+                                 "JSON_MERGE_PATCH('{}', '{}')"])
 def test_documents_of_a_wide_table_in_mariadb_are_refused_where_it_misreads_them(sql):
     with pytest.raises(NotComputable, match=r"in a wide character set|of text in ucs2"):
         evaluate(sql, no_columns, 1, Session("mariadb", literals="ucs2"))
+
+
+@pytest.mark.parametrize(("sql", "made"), [
+    ("JSON_SET('{}', '$.a', 'é')", '{"a": "é"}'), ("JSON_MERGE_PATCH('{\"é\": 1}', '{\"a\": 2}')", '{"é": 1, "a": 2}'),
+    ("JSON_REMOVE('{\"a\": 1, \"b\": 2}', '$.a')", '{"b": 2}')])
+def test_objects_of_a_wide_table_are_text_since_mariadb_10_11(sql, made):
+    """10.5 writes them byte by byte."""
+    found = evaluate(sql, no_columns, 1, Session("mariadb", literals="ucs2", server_version="10.11.6-MariaDB"))
+    assert found.values.to_pylist() == [made]
+    with pytest.raises(NotComputable, match="in a wide character set"):
+        evaluate(sql, no_columns, 1, Session("mariadb", literals="ucs2", server_version="10.5.23-MariaDB"))
 
 
 @pytest.mark.parametrize(("sql", "literals", "reason"), [

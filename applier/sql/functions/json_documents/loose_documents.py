@@ -17,6 +17,7 @@ from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
+from applier.mysql.versions import is_since
 from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.functions.collated import EACH_BYTE
@@ -62,7 +63,9 @@ def _of_text(name: str, function: Function) -> Function:
         charset = session.literals if document.type.base == "json" and document.type.charset not in WIDE else \
             document.type.charset
         if {session.literals, charset} & WIDE and (any(map(_is_path, call.arguments)) or name == "JSON_MERGE_PATCH"):
-            raise NotComputable(f"{name} in a wide character set")  # paths may not find keys
+            if name == "JSON_EXTRACT" and charset == session.literals and all(map(_is_path, call.arguments[1:])):
+                return Value(pa.nulls(1, pa.string()), text_type(charset, None), constant=True)  # it finds nothing
+            _check_finds(arguments, name, charset, session)
         if charset in WIDE and name in _MISREADING:
             raise NotComputable(f"{name} of text in {charset}")
         if document.type.base in BINARY:
@@ -98,6 +101,22 @@ def _of_text(name: str, function: Function) -> Function:
 
 def _is_path(node: Node) -> bool:
     return isinstance(node, Literal) and node.text.startswith(("$.", "$["))
+
+
+def _check_finds(arguments: Arguments, name: str, charset: str | None, session: Session) -> None:
+    """Raise NotComputable unless a function finds in a wide character set what it finds in others: paths do if they
+    have the document's set. Old versions of MariaDB then write objects byte by byte (seen on 10.5)."""
+    is_read = name in _READING
+    is_twice_removed = name == "JSON_REMOVE" and len(arguments) > 2  # the second time from other text
+    if is_twice_removed or charset != session.literals or not (is_read or name in _CHANGING) or (
+            not is_read and not (session.server_version and is_since(session.server_version, _WRITES_OBJECTS))
+            and any(pc.any(pc.match_substring(value.values, "{")).as_py() for value in arguments if value.is_text)):
+        raise NotComputable(f"{name} in a wide character set")
+
+
+_READING = frozenset({"JSON_VALUE", "JSON_EXISTS", "JSON_CONTAINS_PATH", "JSON_LENGTH", "JSON_QUERY"})
+_CHANGING = _OF_VALUES | {"JSON_REMOVE", "JSON_MERGE_PATCH"}
+_WRITES_OBJECTS = (10, 11)
 
 
 def _text(value: Value, session: Session) -> Value:

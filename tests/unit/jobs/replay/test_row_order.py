@@ -43,7 +43,7 @@ def test_rows_of_former_partitions_are_not_numbered_in_a_later_round(tmp_path, f
     """A server has those of one partition after those of the other: 2, 4, 1, 3, 5. Whatever rounds a lake is made in.
     """
     ends = write(tmp_path, True, flavour)
-    with pytest.raises(SchemaError, match="in the order of partitions that are gone"):
+    with pytest.raises(SchemaError, match="in the order of keys or partitions that are gone"):
         replayed(tmp_path, [ends[number] for number in rounds], merge_on_read=merges)
 
 
@@ -140,3 +140,28 @@ def test_rows_of_a_table_without_partitions_are_numbered_in_a_later_round(tmp_pa
     ends = write(tmp_path, False)
     rows = replayed(tmp_path, [ends[number] for number in rounds]).tables["d.t"].to_arrow().select(["id", "n"])
     assert rows.sort_by("n").to_pylist() == [{"id": number, "n": number} for number in range(1, 6)]
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+@pytest.mark.parametrize(("table", "statement"), [
+    ("id VARCHAR(9) NOT NULL, v INT, UNIQUE (id(3)))", "MODIFY id VARCHAR(9)"),
+    ("id VARCHAR(9) COLLATE utf8mb4_bin NOT NULL PRIMARY KEY, v INT) ENGINE=MyISAM", "DROP PRIMARY KEY")])
+def test_rows_of_a_former_key_that_did_not_order_them_are_not_numbered(tmp_path, table, statement, rounds):
+    """A key over prefixes, or of an engine that appends rows, is gone: a server has the rows as they were inserted, and
+    a snapshot as the key sorted them."""
+    ends = []
+    with applier.binlog.Writer(tmp_path / "binlog.000001", flavour="mariadb") as log:
+        log.query("CREATE DATABASE d")
+        log.query(f"CREATE TABLE t ({table}", "d")
+        with log.transaction():
+            log.insert("d.t", {"id": ["c", "a"], "v": [1, 2]})
+        ends.append(log.position)
+        log.query(f"ALTER TABLE t {statement}", "d")
+        ends.append(log.position)
+        with log.transaction():
+            log.insert("d.t", {"id": ["b"], "v": [3]})
+        ends.append(log.position)
+        log.query("ALTER TABLE t ADD n INT NOT NULL AUTO_INCREMENT, ADD KEY (n)", "d")
+    stops = [(file.rpartition("/")[2], offset) for file, offset in map(ends.__getitem__, rounds)]
+    with pytest.raises(SchemaError, match="in an order that a snapshot does not keep"):
+        replayed(tmp_path, stops)
