@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charsets import CHARSETS
-from applier.mysql.character_sets.client_charsets import UTF8
+from applier.mysql.character_sets.client_charsets import UTF8, encoded
 from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.names import folded
 from applier.mysql.session import Session
@@ -193,7 +193,10 @@ def _bytes(literal: Literal, session: Session) -> Value:
         raise NotComputable("a character of four bytes in utf8mb3")
     if charset in UTF8 and session.flavour == "mysql":
         bytes.fromhex(literal.text).decode()  # or ValueError: MySQL keeps other bytes unchanged
-    return Value(exact_text(data, charset), ColumnType("longtext", charset=charset), constant=True)
+    text = exact_text(data, charset)
+    if charset in WIDE and encoded(text[0].as_py(), charset) != data[0].as_py():
+        raise NotComputable(f"bytes that are no text in {charset}")
+    return Value(text, ColumnType("longtext", charset=charset), constant=True)
 
 
 _LITERALS: dict[str, Callable[[Literal, Session], Value]] = {

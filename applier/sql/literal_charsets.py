@@ -21,6 +21,7 @@ from applier.mysql.character_sets.client_charsets import (
     as_national,
     decoded,
     encoded,
+    filled_up,
     introduced_charset,
 )
 from applier.mysql.versions import is_since
@@ -52,7 +53,8 @@ def as_rewritten(text: str) -> str:
 
 def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[Token]:
     """A statement's tokens, with the bytes of a string literal instead of its text where it has an introducer and is
-    not ASCII. N'…' is in the national character set, a form of UTF-8."""
+    not ASCII; those of a wide set are filled up to whole characters. N'…' is in the national character set, a form of
+    UTF-8."""
     made: list[Token] = []
     if charsets.connection in _WIDE:
         tokens = _with_rows_of_bytes(tokens, sql, charsets)
@@ -64,7 +66,9 @@ def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[
                 charset = _NATIONAL
                 made.append(Token("word", f"_{_NATIONAL}", token.start - 1, token.start))
             if charset is not None and token.text and (not token.text.isascii() or charset in _OF_BYTES):
-                token = _of_bytes(charsets.raw(token.text), charset, token)
+                token = _of_bytes(filled_up(charsets.raw(token.text), charset), charset, token)
+        elif token.kind == "bytes" and (charset := _introduced_by(before)) is not None:
+            token = token._replace(text=filled_up(bytes.fromhex(token.text), charset).hex())
         made.append(token)
     return made
 
@@ -176,8 +180,8 @@ def as_kept(tokens: list[Token], charsets: ClientCharsets, *, keeps_wide: bool =
         if charset is not None and token.kind in ("string", "bytes"):
             data = bytes.fromhex(token.text) if token.kind == "bytes" else token.text.encode()
             text = _read_again(data)
-            token = Token("bytes", text.encode().hex(), token.start, token.end) if charset in _OF_BYTES else \
-                Token("string", text, token.start, token.end)
+            token = Token("bytes", filled_up(text.encode(), charset).hex(), token.start, token.end) \
+                if charset in _OF_BYTES else Token("string", text, token.start, token.end)
         elif token.kind == "string":
             text = str(charsets.literal(token.text))
             if not keeps_wide and charsets.connection not in ("binary", _NATIONAL):
