@@ -250,7 +250,8 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     columns = changes.columns()
     versioning = altered_versioning(definition.versioning, changes.actions, changes.renames)
     columns = with_row_times(columns, definition, versioning)
-    engine = next((options.engine for options in of_kind(actions, SetOptions) if options.engine), definition.engine)
+    engines = [options.engine for options in of_kind(actions, SetOptions) if options.engine]
+    engine = engines[-1] if engines else definition.engine
     foreign = [add.words for add in of_kind(changes.actions, AddForeignKey)]
     foreign, indexed = (foreign, []) if has_foreign_keys(engine) else ([], foreign)
     keys = altered_keys(definition, changes.actions, changes.renames, [column for column, _ in columns], indexed)
@@ -258,7 +259,6 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     made = tuple(_not_null(column) if column.name in primary else column for column, _ in columns)
     if defines_again(actions):
         check_labels(made, context)
-    renamed = next(of_kind(actions, RenameTo), None)
     altered = replace(
         definition, columns=made, keys=in_server_order(keys, made), charset=changes.table_charset.charset,
         collation=changes.table_charset.collation, engine=engine,
@@ -266,7 +266,7 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
         options=with_options(definition.options, (pair for options in of_kind(actions, SetOptions)
                                                   for pair in options.others)))
     altered = replace(altered, checks=altered_checks(definition, changes.actions, changes.renames, context))
-    if renamed is not None:
+    for renamed in of_kind(actions, RenameTo):
         altered = moved(altered, renamed.database, renamed.table)
     if altered.stored_columns and not definition.stored_columns:
         raise SchemaError("the table had no stored columns, so it is not known how many rows it has")
