@@ -29,7 +29,7 @@ test: warm  ## the tests of every day, in three processes, in ten minutes (ARGS=
 	$(BIN)/python -m pytest -q $(or $(ARGS),-m "not thorough" -n 3 --dist worksteal)
 
 test-all: warm older-sparks  ## all tests, how much of the Python side the unit tests run, and which modules cost more than they did
-	$(BIN)/python -m pytest -q $(or $(ARGS),-n 3 --dist worksteal --hypothesis-profile=thorough --cost --cov --cov-report=term)
+	$(BIN)/python -m pytest -q $(or $(ARGS),-n 4 --dist worksteal --cost --cov --cov-report=term)
 
 near: kernels  ## the tests near to what differs from the last commit, or to PATHS="applier/apply/index ..."
 	@$(BIN)/python -m tests.support.near $(PATHS)
@@ -58,11 +58,12 @@ check-kernels: kernels  ## tests without Spark and 5,000 mutants, every access c
 torture: warm  ## kill -9 of drivers, workers and JVMs at any time, archives damaged in every way; prints what it tried
 	$(BIN)/python -m tests.cluster.torture
 
-fuzz: warm  ## 20,000 mutants of binlogs that know the format, 5,000 others, 5,000 dumps, 100,000 JSON documents and diffs
+fuzz: warm  ## 20,000 mutants of binlogs that know the format, 5,000 others, 5,000 dumps, JSON, random tests with more examples
 	$(BIN)/python -m tests.fuzz.fuzz 20000 0 events
 	$(BIN)/python -m tests.fuzz.fuzz 5000 0 bytes dumps
 	$(BIN)/python -m tests.fuzz.fuzz_documents 100000
 	$(BIN)/python -m tests.fuzz.fuzz_diffs 100000
+	$(BIN)/python -m pytest -q $(or $(ARGS),-n 2 --dist worksteal) -m hypothesis --hypothesis-profile=thorough
 
 bench: warm .venv/bench  ## measure against other tools on this machine (ARGS="--size full --binlogs FILE ...")
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -1,4 +1,4 @@
-"""How many examples a random test tries: all of them in `make test-all`, a quarter of them in `make test`."""
+"""How many examples a random test tries: all of them in `make fuzz`, a quarter of them in any other run."""
 
 from hypothesis import settings
 
@@ -7,5 +7,5 @@ MOST = 100
 
 
 def examples(most: int) -> int:
-    """The number of examples by the profile of this run, of a test that tries `most` in `make test-all`."""
+    """The number of examples by the profile of this run, of a test that tries `most` in `make fuzz`."""
     return most * settings.default.max_examples // MOST
