@@ -19,6 +19,7 @@ from applier.mysql.types import ColumnType
 from applier.mysql.values import decimals
 from applier.mysql.values.value_texts import exact_texts
 from applier.sql.casting.byte_strings import as_ascii, bytes_of_text
+from applier.sql.casting.number_texts import leading_integers
 from applier.sql.casting.texts import BMP, WIDE, in_charset
 from applier.sql.casting.values import SHOWN, convert_values
 from applier.sql.nodes import Call
@@ -327,12 +328,8 @@ def one(value: Value) -> Any:
 def whole_numbers(value: Value, session: Session) -> Value:
     """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
     if value.is_text and not value.is_instant:  # the digits that it begins with
-        found = pc.extract_regex(as_text(value, session), r"^\s*(?P<digits>[+-]?\d{0,18})(?:\D|$)")
-        digits = pc.utf8_ltrim(pc.struct_field(found, 0), "+")
-        if digits.null_count > value.values.null_count:
-            raise NotComputable("text with so long a number as an argument")
-        made = pc.if_else(pc.is_in(digits, pa.array(["", "-"])), "0", digits).cast(pa.int64()).cast(WHOLE)
-        return replace(value, values=made, type=WHOLE_NUMBER)
+        made = leading_integers(value.values, value.type.charset, session.flavour, is_column=value.is_column)
+        return replace(value, values=made.cast(WHOLE), type=WHOLE_NUMBER)
     if value.type.base in types.TEMPORAL and session.flavour == "mariadb":  # its seconds are cut
         return replace(value, values=decimals.truncated(as_number(value, session), 0), type=WHOLE_NUMBER)
     if value.type.base in types.TEMPORAL and value.type.fsp:  # rounded as a time, to the next minute or day

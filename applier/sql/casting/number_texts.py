@@ -7,6 +7,7 @@ digits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 
@@ -19,10 +20,13 @@ from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.values import decimals
 from applier.sql.casting import byte_strings, numbers
 from applier.sql.casting.shown_numbers import shown
-from applier.sql.casting.texts import by_distinct, fitted
+from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, fitted
 
 LEADING_NUMBER = r"^\s*\+?(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
 _LEADING_INTEGER = r"^\s*\+?(?P<number>-?\d+)"
+_SIGNS_AND_DIGITS = r"^(?P<signs>[ \t+-]*)(?P<digits>\d*)"
+_OF_TWO_BYTES, _BEYOND_BYTES = WIDE - {"utf32"}, re.compile("[^\0-\xff]")
+_MOST_DIGITS = 18
 _MOST_EXPONENT = 9
 """Digits of an exponent that every server reads."""
 
@@ -55,6 +59,59 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 def leading_whole(values: pa.Array) -> pa.Array:
     """The number that text begins with, rounded, as decimal128(38, 0); zero where there is none."""
     return _either(_leading(values, LEADING_NUMBER), "[eE]|.{21}", _whole, _whole_of_unusual)
+
+
+def leading_integers(values: pa.Array, charset: str | None, flavour: str, *, is_column: bool) -> pa.Array:
+    """The digits that text begins with, as int64, and zero where there are none: what a CAST to SIGNED takes, and what
+    an argument that counts something takes, there also of a column as such (`is_column`). In sets of two or four bytes
+    a column may have any signs and blanks before its digits. Raises NotComputable for numbers of more than 18
+    digits."""
+    if is_column and charset in WIDE:
+        found = pc.extract_regex(values, _SIGNS_AND_DIGITS)
+        is_negative = pc.bit_wise_and(pc.count_substring(pc.struct_field(found, 0), "-"), 1)
+        return pc.multiply(_integers(pc.struct_field(found, 1)), pc.subtract(1, pc.multiply(is_negative, 2)))
+    if flavour == "mysql" and not is_column:
+        values, blanks = _with_low_bytes(values, charset), r" \t"
+    else:
+        blanks = _blanks(values, charset)
+    found = pc.struct_field(pc.extract_regex(values, rf"^[{blanks}]*(?P<number>(?:[+-]?\d+)?)"), 0)
+    return _integers(pc.utf8_ltrim(found, "+"))
+
+
+def _integers(digits: pa.Array) -> pa.Array:
+    if (pc.max(pc.binary_length(pc.utf8_ltrim(digits, "-"))).as_py() or 0) > _MOST_DIGITS:
+        raise NotComputable("text of so large a whole number")
+    return pc.if_else(pc.equal(digits, ""), "0", digits).cast(pa.int64())
+
+
+def _blanks(values: pa.Array, charset: str | None) -> str:
+    """What a set has for blanks before digits, in a class of regular expressions. Raises NotComputable."""
+    if charset in WIDE:
+        return r" \t"
+    if charset is None and pc.any(pc.match_substring_regex(values, r"^[ \t]*[\n-\r]")).as_py():
+        raise NotComputable("line ends before digits in text of a character set that is not known")
+    if charset == "latin1":
+        return r" \t-\r\x{a0}"
+    if charset in SINGLE_BYTE and pc.any(pc.match_substring_regex(values, r"^[ \t-\r]*\x{a0}")).as_py():
+        raise NotComputable(f"a no-break space before digits in {charset}")
+    return r" \t-\r"
+
+
+def _with_low_bytes(values: pa.Array, charset: str | None) -> pa.Array:
+    """Text in which what MySQL takes for digits is digits: in sets of two bytes also characters whose low byte is one,
+    such as б, U+0431, for 1 (seen on 9.7). Raises NotComputable if the set is unknown and that matters."""
+    is_two_bytes = charset in _OF_TWO_BYTES
+    if not (is_two_bytes or charset is None) or pc.all(pc.string_is_ascii(values)).as_py() is not False:
+        return values
+    made = by_distinct(values, lambda text: None if text is None else _BEYOND_BYTES.sub(_low_digit, text))
+    if not is_two_bytes and not made.equals(values):
+        raise NotComputable("whole numbers in text of a character set that is not known")
+    return made
+
+
+def _low_digit(character: re.Match[str]) -> str:
+    low = chr(ord(character[0]) & 0xFF)
+    return low if low in "0123456789" else character[0]
 
 
 def _leading(values: pa.Array, pattern: str) -> pa.Array:

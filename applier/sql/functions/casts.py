@@ -21,6 +21,7 @@ from applier.mysql.types import BINARY, DATES, INTEGERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.sql.casting import byte_strings, invalid_dates
 from applier.sql.casting.byte_strings import to_bytes
+from applier.sql.casting.number_texts import leading_integers
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.intervals import SECOND
@@ -49,8 +50,6 @@ from applier.sql.values import (
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
 _Cast: TypeAlias = Callable[[Value, int | None, int | None, Session], Value]
 _OF_CHARSET = re.compile(r"(?:VAR)?CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHARACTER SET) ?(\w+)")
-_BLANKS = {"mysql": r"^[ \t]*", "mariadb": r"^[ \t\n\r]*"}
-_WHOLE, _UNUSUAL = r"(?P<number>(?:[+-]?\d{1,18})?)", r"[+-]?\d{19}"
 
 
 def cast(value: Value, call: Call, session: Session) -> Value:
@@ -121,11 +120,7 @@ def _signed(value: Value, size: int | None, _: int | None, session: Session) -> 
     if value.type.base in BINARY and value.digits is False:
         value = Value(byte_strings.as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
     if value.is_text:
-        text, blanks = _with_low_bytes(value, session), _BLANKS[session.flavour]
-        if pc.any(pc.match_substring_regex(text, blanks + _UNUSUAL)).as_py():
-            raise NotComputable("CAST of text of so large a number, or with an exponent")
-        digits = pc.utf8_ltrim(pc.struct_field(pc.extract_regex(text, blanks + _WHOLE), 0), "+")
-        made = pc.if_else(pc.equal(digits, ""), "0", digits).cast(pa.int64())
+        made = leading_integers(value.values, value.type.charset, session.flavour, is_column=False)
         return numbers(made, constant=value.constant)
     if value.type.base == "bigint" and value.type.unsigned:
         wide = pc.greater(value.values, pa.scalar(Decimal(2**63 - 1), value.values.type))
@@ -138,26 +133,6 @@ def _signed(value: Value, size: int | None, _: int | None, session: Session) -> 
             raise NotComputable("CAST of so large a double to a whole number")
         found = found.cast(pa.decimal128(38, 0))
     return numbers(decimals.rounded(found, 0), constant=False)
-
-
-def _with_low_bytes(value: Value, session: Session) -> pa.Array:
-    """Text in which what MySQL takes for digits is digits: in sets of two bytes also characters whose low byte is one,
-    such as б, U+0431, for 1 (seen on 9.7). Raises NotComputable if the set is unknown and that matters."""
-    is_wide = value.type.charset in _OF_TWO_BYTES
-    if session.flavour == "mariadb" or is_ascii(value.values) or not (is_wide or value.type.charset is None):
-        return value.values
-    made = by_distinct(value.values, lambda text: _BEYOND_BYTES.sub(_low_digit, text))
-    if not is_wide and not made.equals(value.values):
-        raise NotComputable("CAST of text in a character set that is not known")
-    return made
-
-
-def _low_digit(character: re.Match[str]) -> str:
-    low = chr(ord(character[0]) & 0xFF)
-    return low if low in "0123456789" else character[0]
-
-
-_OF_TWO_BYTES, _BEYOND_BYTES = frozenset({"ucs2", "utf16", "utf16le"}), re.compile("[^\0-\xff]")
 
 
 def _unsigned(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
