@@ -226,12 +226,21 @@ def _by_mariadb(one: str | Decimal, session: Session) -> tuple[int, bool]:
         if one >= _LARGEST and one.as_tuple().exponent:
             raise Unclear("so large a number as a time")
         return number_read_by_mariadb(*_parts(one, session))
-    return read_by_mariadb(one, up=rounds(session))
+    try:
+        return read_by_mariadb(one, up=rounds(session))
+    except InvalidDate as error:
+        if error.is_late:
+            raise NoDate(is_final=True) from None
+        raise
 
 
 def _time(one: str | Decimal, session: Session) -> tuple[int, bool]:
     if session.flavour == "mariadb":
-        micros, is_time = _by_mariadb(one, session)
+        try:
+            micros, is_time = read_by_mariadb(one, up=rounds(session)) if isinstance(one, str) else _by_mariadb(
+                one, session)
+        except InvalidDate as error:
+            micros, is_time = error.micros, False
         return micros if is_time else micros % DAY, is_time
     if isinstance(one, Decimal):
         whole, fraction = _parts(one, session)

@@ -1,8 +1,8 @@
-"""How MySQL's functions read a date or a time at the beginning of any text or number. A column that is given such text
-may hold another value: zero instead of NULL.
+"""How servers read a date or a time at the beginning of any text or number. Where there is none, functions have NULL,
+and columns zero.
 
 Source: MySQL manual, "Date and Time Literals", "String and Numeric Literals in Date and Time Context"; judged by
-MySQL 9.7.
+MySQL 9.7 and, for times and usual text, by MariaDB 10.5 to 11.8 (tests/live/texts.py).
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ SECOND = 1_000_000
 LARGEST_TIME = 8385959
 """The largest number that is a time."""
 LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
-_SPACES = " \t\n\v\f\r"
+SPACES = " \t\n\v\f\r"
 _HOUR, _MINUTE = 3600 * SECOND, 60 * SECOND
 _OFFSET = re.compile(r"([+-])(\d\d):(\d\d)", re.ASCII)
 _MOST_PART, _MOST_NUMBER = 999_999, 2**32 - 1
 _DIGITS = re.compile(r"[\dT]*", re.ASCII)
-_CLOCK = re.compile(r"(-?)(?:(?P<days>\d+)[ \t\n\v\f\r]+(?=\d.)(?P<clock>\d+(?::\d+){0,2})|(?P<hours>\d+(?::\d+){1,2})|"
-                    r"(?P<packed>\d*))(?P<fraction>\.\d*)?", re.ASCII | re.DOTALL)
+_CLOCK = re.compile(r"""
+    (?:(?P<days>\d*)[ \t\n\v\f\r]+(?=\d.)(?P<clock>\d+(?::\d+){0,2})
+    |(?P<hours>\d*)[ \t\n\v\f\r]*(?P<behind>(?::\d+){1,2})
+    |(?P<packed>\d*)[ \t\n\v\f\r]*)
+    (?P<fraction>\.(?:\d+|\Z))?""", re.ASCII | re.DOTALL | re.VERBOSE)
 _WITH_DATE = 12
 """Characters from which on a time may begin with a date."""
 
@@ -60,7 +63,7 @@ def datetime_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
 
 def _datetime(text: str, *, up: bool, needs_space: bool,
               ends_at_space: bool = False) -> tuple[int, bool, int | None]:
-    at = len(text) - len(text.lstrip(_SPACES))
+    at = len(text) - len(text.lstrip(SPACES))
     if not text[at:at + 1].isascii() or not text[at:at + 1].isdigit():
         raise NoDate(is_final=False)
     run = _DIGITS.match(text, at)
@@ -87,18 +90,20 @@ def _datetime(text: str, *, up: bool, needs_space: bool,
             if text[at] != ".":
                 break
             at += 1
-        elif place > 2 and ends_at_space and text[at] in _SPACES:
+        elif place > 2 and ends_at_space and text[at] in SPACES:
             break
         else:
             end = at
-            while end < len(text) and text[end] in string.punctuation + _SPACES:
+            while end < len(text) and text[end] in string.punctuation + SPACES:
                 marked = True
-                if text[end] in _SPACES:
+                if text[end] in SPACES:
                     if place != 2:
                         raise NoDate(is_final=False)
                     spaced = True
                 end += 1
             at = end
+    if len(parts) == 7 and text[at:].lstrip(string.digits) and (is_packed or (needs_space and marked and not spaced)):
+        raise Unclear("more behind a fraction of a second")
     if needs_space and marked and not spaced:
         raise NoDate(is_final=False)
     has_clock = len(parts) > 3
@@ -112,6 +117,8 @@ def _datetime(text: str, *, up: bool, needs_space: bool,
     micros = (hour * 60 + minute) * _MINUTE + second * SECOND
     if len(parts) == 7:
         micros += fraction * 10**(6 - widths[6])
+        if widths[6] == 6 and up and text[at + 1:at + 2].isdigit() and text[at] not in "+-":
+            at += text[at] in string.punctuation + SPACES
         if widths[6] == 6 and at < len(text) and text[at] in string.digits:
             micros += up and text[at] >= "5"
             at += len(text) - at - len(text[at:].lstrip(string.digits))
@@ -129,25 +136,25 @@ def _datetime(text: str, *, up: bool, needs_space: bool,
     return micros, has_clock, offset
 
 
-def _real(text: str, *, up: bool) -> tuple[int, bool, int | None]:
-    """The same of a date before a time: it is none if its month does not have such a day."""
+def _before_time(text: str, *, up: bool) -> tuple[int, bool, int | None]:
+    """The same of a date before a time, which the calendar need not have."""
     try:
         return _datetime(text, up=up, needs_space=True)
     except InvalidDate as error:
-        if error.is_late:
-            raise NoDate(is_final=True) from None
-        raise
+        return error.micros, error.has_clock, None
 
 
 def time_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
     """Microseconds, whether the text is a time and nothing else, and the offset from UTC in microseconds of the date
     before it; MySQL's, which finds no time in a date with blanks behind it. Raises NoDate or Unclear."""
-    text = text.lstrip(_SPACES)
+    text = text.lstrip(SPACES)
     sign = -1 if text.startswith("-") else 1
+    if len(text) - (sign < 0) < _WITH_DATE <= len(text.encode()) - (sign < 0):
+        raise Unclear("text of a time that is shorter in another character set")
     if len(text) - (sign < 0) >= _WITH_DATE:
         try:
-            micros, has_clock, offset = _real(text.removeprefix("-"), up=False)
-            more = up and _real(text.removeprefix("-"), up=True)[0] - micros
+            micros, has_clock, offset = _before_time(text.removeprefix("-"), up=False)
+            more = up and _before_time(text.removeprefix("-"), up=True)[0] - micros
         except NoDate as error:
             if error.is_final:
                 raise
@@ -160,41 +167,49 @@ def time_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
 
 def _clock(text: str, *, up: bool, longest: int) -> tuple[int, bool]:
     sign = -1 if text.startswith("-") else 1
-    found = _CLOCK.match(text)
-    if found is None or not (found["days"] or found["hours"] or found["packed"] or len(found["fraction"] or "") > 1):
+    start = len(text) - len(text.removeprefix("-"))
+    found = _CLOCK.match(text, start)
+    assert found is not None
+    if found.end() == start or re.match(r"[eE][+-]?\d", text[found.end():]):
         raise NoDate(is_final=True)
-    if re.match(r"[eE][+-]?\d", text[found.end():]):
+    if found["packed"] is None:
+        days = int(found["days"] or 0)
+        parts = found["clock"] if found["clock"] else f"0{found['hours']}{found['behind']}"
+        numbers = [int(part) for part in parts.split(":")]
+    else:
+        days, whole = 0, int(found["packed"] or 0)
+        numbers = [whole // 10000, whole // 100 % 100, whole % 100] if whole <= _MOST_NUMBER else [whole]
+    if max(days, *numbers) > _MOST_NUMBER:
         raise NoDate(is_final=True)
-    numbers = [int(part) for part in (found["clock"] or found["hours"] or found["packed"] or "0").split(":")]
-    if max(numbers + [int(found["days"] or 0)]) > _MOST_NUMBER:
-        raise NoDate(is_final=True)
-    if found["days"] is None and found["hours"] is None:
-        [whole] = numbers
-        numbers = [whole // 10000, whole // 100 % 100, whole % 100]
     hours, minutes, seconds = numbers + [0] * (3 - len(numbers))
     if minutes > 59 or seconds > 59:
         raise NoDate(is_final=True)
     digits = (found["fraction"] or ".")[1:]
-    micros = ((int(found["days"] or 0) * 24 + hours) * 60 + minutes) * _MINUTE + seconds * SECOND
-    micros += int(digits[:6].ljust(6, "0")) + (up and digits[6:7] >= "5")
-    is_whole = micros < LONGEST_TIME + SECOND and not text[found.end():].strip(_SPACES)
+    micros = ((days * 24 + hours) * 60 + minutes) * _MINUTE + seconds * SECOND
+    micros += int(digits[:6].ljust(6, "0")) + (up and digits[6:][-1:] >= "5")
+    is_whole = micros < LONGEST_TIME + SECOND and not text[found.end():].strip(SPACES)
     return sign * min(micros, longest), is_whole
 
 
 def read_by_mariadb(text: str, *, up: bool) -> tuple[int, bool]:
     """Return the reading of MariaDB's functions of times: microseconds, and whether they are a time and not a datetime.
     Raises NoDate or Unclear."""
-    text = text.lstrip(_SPACES)
-    digits = text.removeprefix("-")
+    text = text.strip(SPACES)
+    sign = text[:1] if text[:1] in ("+", "-") else ""
+    digits = text.removeprefix(sign).lstrip(SPACES)
+    if not re.match(r":?\d", digits, re.ASCII) or re.match(r"\d+[eE][+-]?\d", digits):
+        raise NoDate(is_final=True)
+    if (len(digits.encode()) >= _WITH_DATE or _ODD.search(digits)) and not _USUAL.fullmatch(digits):
+        raise Unclear("text of a time in an unusual form")
     if len(digits) >= _WITH_DATE or _WITH_SPACE.match(digits):
         try:
             micros, has_clock, offset = _datetime(_WITH_T.sub(r"\1 ", digits), up=up, needs_space=True,
                                                   ends_at_space=True)
         except InvalidDate as error:
-            if error.has_clock and error.is_late:
-                raise NoDate(is_final=True) from None
-            if error.has_clock:
+            if error.has_clock and sign != "-":
                 raise
+            if error.has_clock:
+                raise NoDate(is_final=True) from None
             has_clock, offset = False, None
         except NoDate as error:
             if error.is_final and not error.is_short:
@@ -202,11 +217,11 @@ def read_by_mariadb(text: str, *, up: bool) -> tuple[int, bool]:
             has_clock, offset = False, None
         if offset is not None:
             raise Unclear("a date with an offset from UTC")
-        if has_clock and text.startswith("-"):
+        if has_clock and sign == "-":
             raise NoDate(is_final=True)
         if has_clock:
             return micros, False
-    return _clock(text, up=up, longest=LONGEST_TIME + SECOND - 1)[0], True
+    return _clock(sign.replace("+", "") + digits, up=up, longest=LONGEST_TIME + SECOND - 1)[0], True
 
 
 def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
@@ -220,6 +235,9 @@ def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
     return datetime_of_number(whole, fraction)[0], False
 
 
+_USUAL = re.compile(r"(\d{1,9}|\d{12}|\d{14}|\d{1,4}(:\d{1,2}){1,2}|\d{1,3}\s+\d+(:\d{1,2}){0,2}|"
+                    r"\d{1,4}[^\w\s:]\d{1,2}[^\w\s:]\d{1,2}((T| +)\d{1,2}(:\d{1,2}){0,2})?)(\.\d*)?", re.ASCII)
+_ODD = re.compile(r"^:|^\d{8}|[T\s]|\.\D")
 _WITH_SPACE = re.compile(r"\d+[^\w\s]+\d+[^\w\s]+\d+\s+\d", re.ASCII)
 """A date and a time, however short."""
 _WITH_T = re.compile(r"^(\s*\d+\D\d+\D\d+)T", re.ASCII)

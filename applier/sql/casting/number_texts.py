@@ -22,8 +22,8 @@ from applier.sql.casting import byte_strings, numbers
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, fitted
 
-LEADING_NUMBER = r"^\s*\+?(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
-_LEADING_INTEGER = r"^\s*\+?(?P<number>-?\d+)"
+_NUMBER, _INTEGER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", r"[+-]?\d+"
+_FEW_BLANKS, _BLANKS = r" \t", r" \t-\r"
 _SIGNS_AND_DIGITS = r"^(?P<signs>[ \t+-]*)(?P<digits>\d*)"
 _OF_TWO_BYTES, _BEYOND_BYTES = WIDE - {"utf32"}, re.compile("[^\0-\xff]")
 _MOST_DIGITS = 18
@@ -42,13 +42,18 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as numbers: the number it begins with, else zero."""
     if new.base in ("float", "double"):
-        found = _leading(values, LEADING_NUMBER).cast(pa.float64())
+        found = _leading(values, _BLANKS, _NUMBER).cast(pa.float64())
         found = pc.add(found, 0.0) if session.flavour == "mariadb" else found  # which has no -0
         return numbers.to_number(found, ColumnType("double"), new, session)
     if new.base == "decimal":
-        return _decimals(_leading(values, LEADING_NUMBER), new)
+        return _decimals(_leading(values, _blanks(values, old.charset, exact=True), _NUMBER), new)
     cuts = new.base == "bit" or session.flavour == "mariadb"
-    found = _leading(values, _LEADING_INTEGER if cuts else LEADING_NUMBER)
+    if not cuts:
+        found = _leading(values, _FEW_BLANKS, _NUMBER)
+    elif old.charset in WIDE:
+        found = _signed_digits(values)
+    else:
+        found = _leading(values, _blanks(values, old.charset), _INTEGER)
     whole = _either(found, "[eE]|.{21}", lambda plain: _whole(plain), _whole_of_unusual)
     unsigned = new.base == "bigint" and new.unsigned
     if cuts and unsigned and pc.any(pc.greater(whole, pa.scalar(Decimal(2**63), whole.type))).as_py():
@@ -56,9 +61,12 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     return numbers.to_number(whole, ColumnType("bigint"), new, session)
 
 
-def leading_whole(values: pa.Array) -> pa.Array:
-    """The number that text begins with, rounded, as decimal128(38, 0); zero where there is none."""
-    return _either(_leading(values, LEADING_NUMBER), "[eE]|.{21}", _whole, _whole_of_unusual)
+def leading_year(values: pa.Array, charset: str | None, flavour: str) -> tuple[pa.Array, pa.Array]:
+    """Return the number that text begins with, rounded, as decimal128(38, 0), zero where there is none, and whether it
+    is written as one below 1. Raises NotComputable."""
+    blanks = _FEW_BLANKS if flavour == "mysql" else _blanks(values, charset, exact=True)
+    whole = _either(_leading(values, blanks, _NUMBER), "[eE]|.{21}", _whole, _whole_of_unusual)
+    return whole, pc.match_substring_regex(values, rf"^[{blanks}]*[+-]?(0|\.\d)")
 
 
 def leading_integers(values: pa.Array, charset: str | None, flavour: str, *, is_column: bool) -> pa.Array:
@@ -67,34 +75,43 @@ def leading_integers(values: pa.Array, charset: str | None, flavour: str, *, is_
     a column may have any signs and blanks before its digits. Raises NotComputable for numbers of more than 18
     digits."""
     if is_column and charset in WIDE:
-        found = pc.extract_regex(values, _SIGNS_AND_DIGITS)
-        is_negative = pc.bit_wise_and(pc.count_substring(pc.struct_field(found, 0), "-"), 1)
-        return pc.multiply(_integers(pc.struct_field(found, 1)), pc.subtract(1, pc.multiply(is_negative, 2)))
+        return _integers(_signed_digits(values))
     if flavour == "mysql" and not is_column:
-        values, blanks = _with_low_bytes(values, charset), r" \t"
+        values, blanks = _with_low_bytes(values, charset), _FEW_BLANKS
     else:
         blanks = _blanks(values, charset)
-    found = pc.struct_field(pc.extract_regex(values, rf"^[{blanks}]*(?P<number>(?:[+-]?\d+)?)"), 0)
-    return _integers(pc.utf8_ltrim(found, "+"))
+    return _integers(_leading(values, blanks, _INTEGER))
 
 
 def _integers(digits: pa.Array) -> pa.Array:
     if (pc.max(pc.binary_length(pc.utf8_ltrim(digits, "-"))).as_py() or 0) > _MOST_DIGITS:
         raise NotComputable("text of so large a whole number")
-    return pc.if_else(pc.equal(digits, ""), "0", digits).cast(pa.int64())
+    return digits.cast(pa.int64())
 
 
-def _blanks(values: pa.Array, charset: str | None) -> str:
-    """What a set has for blanks before digits, in a class of regular expressions. Raises NotComputable."""
+def _signed_digits(values: pa.Array) -> pa.Array:
+    """The digits after any signs and blanks, with a sign if there is an odd number of minuses."""
+    found = pc.extract_regex(values, _SIGNS_AND_DIGITS)
+    signs, digits = pc.struct_field(found, 0), pc.struct_field(found, 1)
+    is_negative = pc.equal(pc.bit_wise_and(pc.count_substring(signs, "-"), 1), 1)
+    digits = pc.if_else(pc.equal(digits, ""), "0", digits)
+    return pc.binary_join_element_wise(pc.if_else(is_negative, "-", ""), digits, "")
+
+
+def _blanks(values: pa.Array, charset: str | None, *, exact: bool = False) -> str:
+    """What a set has for blanks before digits, in a class of regular expressions; `exact`: before a DECIMAL, of which
+    servers see bytes, but of wide sets latin1. Raises NotComputable."""
+    if charset == "latin1" or (exact and charset in WIDE):
+        return _BLANKS + r"\x{a0}"
     if charset in WIDE:
-        return r" \t"
-    if charset is None and pc.any(pc.match_substring_regex(values, r"^[ \t]*[\n-\r]")).as_py():
+        return _FEW_BLANKS
+    if charset is None and not exact and pc.any(pc.match_substring_regex(values, r"^[ \t]*[\n-\r]")).as_py():
         raise NotComputable("line ends before digits in text of a character set that is not known")
-    if charset == "latin1":
-        return r" \t-\r\x{a0}"
-    if charset in SINGLE_BYTE and pc.any(pc.match_substring_regex(values, r"^[ \t-\r]*\x{a0}")).as_py():
-        raise NotComputable(f"a no-break space before digits in {charset}")
-    return r" \t-\r"
+    of_others = r"[^\x00-\x7f]+[ \t-\r]*[+-]?[.\d]" if exact else r"\x{a0}"
+    if (charset is None or charset in SINGLE_BYTE) and pc.any(
+            pc.match_substring_regex(values, rf"^[ \t-\r]*{of_others}")).as_py():
+        raise NotComputable(f"what may be a blank before digits in {charset or 'an unknown character set'}")
+    return _BLANKS
 
 
 def _with_low_bytes(values: pa.Array, charset: str | None) -> pa.Array:
@@ -114,10 +131,10 @@ def _low_digit(character: re.Match[str]) -> str:
     return low if low in "0123456789" else character[0]
 
 
-def _leading(values: pa.Array, pattern: str) -> pa.Array:
-    found = pc.extract_regex(values, pattern)
+def _leading(values: pa.Array, blanks: str, pattern: str) -> pa.Array:
+    found = pc.extract_regex(values, rf"^[{blanks}]*(?P<number>{pattern})")
     zero = pc.if_else(values.is_valid(), "0", pa.scalar(None, pa.string()))
-    return pc.if_else(found.is_valid(), pc.struct_field(found, 0), zero)
+    return pc.if_else(found.is_valid(), pc.utf8_ltrim(pc.struct_field(found, 0), "+"), zero)
 
 
 def _either(values: pa.Array, unusual: str, plain: Callable[[pa.Array], pa.Array],

@@ -75,18 +75,18 @@ def _years(whole: pa.Array) -> pa.Array:
 
 def text_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as YEAR: by the number that it begins with; a zero is 2000."""
-    whole = number_texts.leading_whole(values)
+    whole, is_small = number_texts.leading_year(values, old.charset, session.flavour)
     years = _years(numbers.to_number(whole, _WIDE_TYPE, _BIGINT, session))
-    if session.flavour == "mariadb" and pc.any(pc.match_substring_regex(values, r"^\s*[+-]?\d*\.\d*\.")).as_py():
-        raise NotComputable("text of a number with two points as YEAR")
-    is_zero = pc.and_(pc.match_substring_regex(values, r"^\s*[+-]?0"),
-                      pc.equal(whole, pa.scalar(Decimal(0), whole.type)))
+    if session.flavour == "mariadb" and pc.any(pc.match_substring_regex(values, _UNCLEAR_YEAR)).as_py():
+        raise NotComputable("text of a number with two points, or of zero with an exponent, as YEAR")
+    is_zero = pc.and_(is_small, pc.equal(whole, pa.scalar(Decimal(0), whole.type)))
     if pc.all(pc.string_is_ascii(values.filter(is_zero))).as_py() is False:
         raise NotComputable("text that begins with a zero as YEAR")
     is_short = pc.not_equal(pc.binary_length(values), _OF_YEAR)
     return pc.if_else(pc.and_(is_zero, is_short), pa.scalar(2000, pa.int16()), years)
 
 
+_UNCLEAR_YEAR = r"^[ \t-\r]*[+-]?(\d*\.\d*\.|0+[eE])"
 _OF_YEAR = 4
 """Characters of '0000', which is that year, where a zero with more or fewer of them is 2000."""
 _WIDE_TYPE = ColumnType("decimal", precision=38, scale=0)

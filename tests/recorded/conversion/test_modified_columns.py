@@ -45,7 +45,7 @@ NOT_COMPUTABLE = {
     "text that is not a date or time": r"'.*' as (DATE|DATETIME|TIMESTAMP|TIME)$",
     "text padded with spaces as a date or time": r"text with its spaces as",
     "numbers over 838:59:59": r"numbers of more than 8385959 as TIME$",
-    "text that may be a year": r"text that begins with a zero as YEAR$|a number with two points as YEAR$",
+    "text that may be a year": r"text that begins with a zero as YEAR$|or of zero with an exponent, as YEAR$",
     "a time as a year": r"TIME as YEAR$",
     "numbers beyond 64 bits": r"(floats|numbers) beyond 9223372036854775807$",
     "a fraction of a day": r"numbers with a fraction as dates$",

@@ -838,3 +838,23 @@ ALTER TABLE t ADD a3 BIGINT AS (CAST(a AS SIGNED)) STORED, ADD l3 BIGINT AS (CAS
 ALTER TABLE t ADD a4 VARCHAR(9) AS (REPEAT('x', a)) STORED, ADD l4 DATE AS (MAKEDATE(2001, l)) STORED, ADD u4 VARCHAR(9) AS (ELT(u, 'x', 'y', 'z', 'w')) STORED, ADD w4 VARCHAR(9) AS (SPACE(w)) STORED, ADD x4 VARCHAR(9) AS (SUBSTRING('abcdef', x)) STORED
 ALTER TABLE t ADD c VARCHAR(9) AS (LEFT('abcdef', '\n3')) STORED, ADD d VARCHAR(9) AS (LEFT('abcdef', '\t3')) STORED, ADD e VARCHAR(9) AS (LEFT('abcdef', CONCAT('\n', id))) STORED
 UPDATE t SET h = 'x'
+
+-- text-of-many-forms-as-dates-times-and-numbers
+SET sql_mode = ''
+SET time_zone = '+01:00'
+CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(60), b VARCHAR(60), c VARCHAR(60), d VARCHAR(60), e VARCHAR(60), f VARCHAR(60), g VARCHAR(60)) CHARACTER SET utf8mb4
+INSERT INTO t (id, a) VALUES (1, '\n12'), (2, '\r12'), (3, '\t12'), (4, ' 12'), (5, '+12'), (6, '+-12'), (7, '-12'), (8, '.1'), (9, '.6'), (10, '1e2'), (11, '12.7abc'), (12, ''), (13, NULL), (14, 'not a date'), (15, '00'), (16, '99')
+INSERT INTO t (id, b) VALUES (30, '2020-02-29'), (31, ' 2020-02-29 10:11:12.5'), (32, '2020-02-29T10:11:12'), (33, '20200229'), (34, '200229101112'), (35, '2020-02-30'), (36, '2020-00-10'), (37, '\t2020-1-2'), (38, '10:11:12'), (39, '-2020-01-01'), (40, '20200229101112.75'), (41, '20200229.5'), (42, 'x'), (43, '0000-00-00'), (44, '2020/02/29 1:2'), (45, '2020-13-01'), (46, '20-2-3'), (47, '2020-02-29 10:11:12x'), (48, '2020-01-01 24:00:00')
+UPDATE t SET c = b
+UPDATE t SET d = b WHERE id NOT IN (33, 41, 47)
+INSERT INTO t (id, d) VALUES (60, '1 10:11'), (61, '1 2 '), (62, '10:11:12.9999999'), (63, '101112'), (64, '839:00:00'), (65, '-10:11'), (66, '- 10:11'), (67, '2020-02-30 10:11:12'), (68, '0000-00-00 10:11:12'), (69, '12abc'), (70, '10:61:00'), (71, '1e3'), (72, '101112.5'), (73, '-838:59:59.9'), (74, '\n10:11')
+UPDATE t SET e = a, f = a, g = a
+ALTER TABLE t MODIFY a INT, MODIFY b DATETIME(3), MODIFY c DATE, MODIFY d TIME(2), MODIFY e DECIMAL(9,2), MODIFY f DOUBLE, MODIFY g YEAR
+UPDATE t SET id = id + 100
+CREATE TABLE w (id INT PRIMARY KEY, a VARCHAR(60), b VARCHAR(60), c VARCHAR(60)) CHARACTER SET utf16
+INSERT INTO w (id, a) VALUES (1, '\n12'), (2, '\r12'), (3, '\t12'), (4, ' 12'), (5, '+ 12'), (6, '- 12'), (7, '--12'), (8, X'00A000310032'), (9, X'000B00310032')
+UPDATE w SET b = a, c = a
+ALTER TABLE w MODIFY a INT, MODIFY b DECIMAL(9,2), MODIFY c DOUBLE
+CREATE TABLE c (s VARCHAR(60), h INT AS (HOUR(s)) STORED, n INT AS (TIME_TO_SEC(s)) STORED) CHARACTER SET utf8mb4
+INSERT INTO c (s) VALUES ('2020-02-30 10:11:12'), ('0000-00-00 10:11:12'), ('- 10:11'), ('10:11:12.9999999'), ('2020-02-29 10:11:12.1234567'), ('.5'), ('12abc'), ('x'), ('1 10')
+UPDATE c SET s = CONCAT(s, ' ')
