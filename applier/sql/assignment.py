@@ -29,6 +29,7 @@ from applier.mysql.types import (
     arrow_type,
 )
 from applier.mysql.values import decimals
+from applier.mysql.values.scanned_times import LARGEST_TIME
 from applier.sql import literals
 from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.shown_numbers import written
@@ -152,10 +153,22 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if value.type.base in BINARY and wanted.base in INTEGERS:
         value = Value(as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
     if value.is_text and wanted.base in INTEGERS and session.flavour == "mariadb":
-        value = replace(value, values=pc.replace_substring_regex(value.values, _TWO_POINTS, r"\1\2 "))
+        blanks = r"^[ \t-\r\x{a0}]+" if value.type.charset == "latin1" else r"^[ \t-\r]+"
+        value = replace(value, values=pc.replace_substring_regex(pc.replace_substring_regex(
+            value.values, blanks, ""), _TWO_POINTS, r"\1\2 "))
     if value.is_text and wanted.base in INTEGERS:
         session = replace(session, flavour="mysql")  # as text, it is rounded by both servers
+    if wanted.base == "time" and value.type.base in NUMBERS and session.flavour == "mysql":
+        _check_times(as_number(value, session))
     return convert_values(value.values, value.type, wanted, session)
+
+
+def _check_times(found: pa.Array) -> None:
+    """Raise NotComputable for numbers that MySQL reads otherwise where it copies a column, by their text."""
+    if pc.any(pc.greater(pc.abs(found).cast(pa.float64()), float(LARGEST_TIME))).as_py():
+        raise NotComputable(f"numbers of more than {LARGEST_TIME} as TIME")
+    if not pa.types.is_integer(found.type) and not pc.round(found, 6).equals(found):
+        raise NotComputable("numbers with more than six digits after the point as TIME")
 
 
 def _whole(value: Value, wanted: ColumnType) -> Value:

@@ -23,7 +23,7 @@ from applier.sql.casting.temporals import cut, cut_time, from_clock, local_micro
 
 _SECOND = 1_000_000
 _BIGINT, _WIDE, _SHOWN = ColumnType("bigint"), pa.decimal128(38, 0), ColumnType("longtext", charset="utf8mb4")
-_MOST_TIME = 8385959
+_MOST_TIME, _TOO_NEAR, _LAST_YEAR = 8385959, 999_999_000, 2155.0
 
 
 def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -62,7 +62,7 @@ def _packed(micros: np.ndarray, old: ColumnType) -> np.ndarray:
 def to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Numbers as YEAR: 1 to 69 are of this century, 70 to 99 of the last, other numbers become 0."""
     if pa.types.is_floating(values.type) and session.flavour == "mariadb":
-        values = pc.trunc(values)
+        values = pc.if_else(pc.greater(values, pa.scalar(_LAST_YEAR, values.type)), 0, pc.trunc(values))
     return _years(numbers.to_number(values, old, _BIGINT, session))
 
 
@@ -104,8 +104,7 @@ def datetime_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session
     if old.base == "time":
         raise NotComputable("TIME as YEAR")
     days = pa.array(local_micros(values, old, session) // DAY, pa.int32()).cast(pa.date32())
-    year = np.asarray(pc.year(days))
-    return pa.array(np.where((year < 1901) | (year > 2155), 0, year), pa.int16(), mask=np.asarray(values.is_null()))
+    return _years(pa.array(np.asarray(pc.year(days)), mask=np.asarray(values.is_null())))
 
 
 def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -125,7 +124,7 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
         values = decimals.floor(values)
     number = np.asarray(numbers.to_number(values, old, _BIGINT, session).fill_null(0)).astype(np.int64)
     clock, is_none = _by_digits(number, session)
-    of_none = (number == 0) & (new.fsp > 0)  # '0000-00-00 00:00:00.49'
+    of_none = (number == 0) & (new.fsp > 0 or rounds(session))  # '0000-00-00 00:00:00.49'
     if new.base != "date" and (has_fraction & (~is_none | of_none)).any():
         raise NotComputable("numbers with a fraction as dates")
     clock = np.where(is_none, ZERO_DAY * DAY, clock)
@@ -137,7 +136,7 @@ def _by_digits(number: np.ndarray, session: Session) -> tuple[np.ndarray, np.nda
     dates that the sql_mode allows are as in applier.mysql.values.zero_dates."""
     is_none = number < 101
     full = np.zeros(len(number), np.int64)
-    for least, most, century, unit in _FORMS:
+    for least, most, century, unit in _FORMS + [_SHORT_YEARS] * (session.flavour == "mysql"):
         here = (number >= least) & (number <= most)
         full = np.where(here, (number + century) * unit, full)
     date, clock = full // 1_000_000, full % 1_000_000
@@ -165,17 +164,20 @@ _FORMS = [
     (991231235960, 10000100999999, 0, 1), (10000101000000, 99991231235959, 0, 1),
 ]
 """From, to, the number to add to the year, and the factor for the number."""
+_SHORT_YEARS = (991232, 10000100, 0, 1_000_000)
+"""The same where MySQL reads years of up to three digits."""
 
 
 def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Numbers as TIME, by their digits hhmmss; with more than 59 minutes or seconds, 0."""
-    if old.base == "float":  # as shown, with six digits
-        if pc.any(pc.greater(pc.abs(values), float(_MOST_TIME))).as_py():
+    """Numbers as TIME, by their digits hhmmss; with more than 59 minutes or seconds, 0. MySQL reads their text."""
+    by_text = session.flavour == "mysql" and old.base != "bit"
+    if by_text or old.base == "float":  # as shown, with six digits
+        if not by_text and pc.any(pc.greater(pc.abs(values), float(_MOST_TIME))).as_py():
             raise NotComputable("numbers of more than 8385959 as TIME")
         text = shown(values, old, session.flavour)
         return temporal_texts.to_time(text, _SHOWN, new, session)
     if pa.types.is_floating(values.type):
-        values = numbers.to_number(values, old, ColumnType("decimal", precision=30, scale=9), session)
+        values = numbers.to_number(values, old, ColumnType("decimal", precision=36, scale=15), session)
     elif not pa.types.is_decimal(values.type):
         values = values.cast(_WIDE if values.type != pa.int64() else pa.decimal128(19, 0))
     number = values.cast(pa.decimal128(38, values.type.scale)).cast(pa.decimal128(36, max(9, values.type.scale)))
@@ -187,11 +189,15 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     below_one = pc.subtract(size, decimals.floor(size).cast(size.type)).cast(pa.decimal128(20, number.type.scale))
     fraction = pc.multiply(below_one, pa.scalar(Decimal(10**9), pa.decimal128(10, 0)))
     nanos = np.asarray(decimals.floor(fraction).cast(pa.float64()).fill_null(0)).astype(np.int64)
-    unit = 10**(9 - new.fsp)
-    nanos = (nanos + (unit // 2 if rounds(session) else 0)) // unit * unit
+    unit, is_mysql = 10**(9 - new.fsp), session.flavour == "mysql"
+    if not is_mysql and (nanos >= _TOO_NEAR).any():
+        raise NotComputable("numbers just below the next second as TIME")
+    if rounds(session):
+        nanos = (nanos + 500) // 1000 * 1000 + unit // 2
+    nanos = nanos // unit * unit
     hours, minutes, seconds = whole // 10000, whole // 100 % 100, whole % 100
     micros = ((hours * 60 + minutes) * 60 + seconds) * _SECOND + nanos // 1000
-    most = (838 * 3600 + 59 * 60 + 59) * _SECOND
+    most = (838 * 3600 + 59 * 60 + 59) * _SECOND + (0 if is_mysql else (_SECOND - 1) // (unit // 1000) * (unit // 1000))
     micros = np.where((minutes > 59) | (seconds > 59), 0, np.minimum(micros, most))
     negative = np.asarray(pc.less(number, pa.scalar(Decimal(0), number.type)).fill_null(False))
     return pa.array(np.where(negative, -micros, micros), pa.int64(), mask=np.asarray(values.is_null())).cast(

@@ -19,6 +19,8 @@ from applier.mysql.values.zone_times import local_of, may_be_repeated, utc_of
 
 FIRST_LAST = 2**31 * 1_000_000 - 1
 """The last TIMESTAMP of all servers before MariaDB 11.5."""
+END = 253_402_300_800_000_000
+"""The first moment of the year 10000, which no DATETIME has: rounded up to it, MySQL's are zero."""
 
 
 def rounds(session: Session) -> bool:
@@ -65,11 +67,13 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
         return pc.if_else(pa.array(none), kept.cast(made.type), made)
     if new.base == "date":
         days = (cut(clock, 1_000_000, True) if fsp and rounds_to_days(session) else clock) // DAY
+        days = np.where(days < END // DAY, days, ZERO_DAY if session.flavour == "mysql" else END // DAY - 1)
         return pa.array(days, pa.int32(), mask=is_null).cast(pa.date32())
     if new.base == "timestamp":
         clock = moved(clock, session, -1)
     if new.fsp < fsp:
         clock = cut(clock, 10**(6 - new.fsp), rounds(session))
+    clock = np.where(clock < END, clock, ZERO_DAY * DAY if session.flavour == "mysql" else END - 10**(6 - new.fsp))
     if new.base == "timestamp":
         last = session.last_timestamp
         if last is None and session.flavour == "mariadb" and (clock[~is_null] > FIRST_LAST).any():
