@@ -20,7 +20,7 @@ from applier.mysql.values.zone_times import local_of, may_be_repeated, utc_of
 FIRST_LAST = 2**31 * 1_000_000 - 1
 """The last TIMESTAMP of all servers before MariaDB 11.5."""
 END = 253_402_300_800_000_000
-"""The first moment of the year 10000, which no DATETIME has: rounded up to it, MySQL's are zero."""
+"""The beginning of the year 10000, which no DATETIME has: rounded up to it, MySQL has zero."""
 
 
 def rounds(session: Session) -> bool:
