@@ -1069,3 +1069,17 @@ ALTER TABLE t ADD x INT
 ALTER TABLE t RENAME COLUMN x TO y
 CREATE TABLE u LIKE t
 UPDATE t SET y = 7
+
+-- default-collation-of-literals
+SET NAMES utf8mb4
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20))
+INSERT INTO t VALUES (1, 'B')
+SET default_collation_for_utf8mb4 = utf8mb4_general_ci
+CREATE TABLE u LIKE t
+INSERT INTO u SELECT * FROM t
+CREATE TABLE w LIKE t
+INSERT INTO w SELECT * FROM t
+ALTER TABLE u ADD a TEXT AS (LEAST('ab', N'[1, 2]')) STORED, ADD b TEXT AS (LEAST('ab', '[1, 2]')) STORED, ADD c INT AS ('ab' < N'[1, 2]') STORED, ADD d INT AS ('ß' = 'ss') STORED, ADD e INT AS (_latin1'ab' < _latin1'[1, 2]') STORED, ADD f INT DEFAULT ('ab' < '[1]'), ADD g INT AS (v < '[') STORED, ADD h VARCHAR(9) AS (CONCAT(v, 'ab') < '[') STORED, ADD i INT AS (FIELD('ß', 's', 'ss')) STORED
+SET default_collation_for_utf8mb4 = utf8mb4_0900_ai_ci
+ALTER TABLE w ADD a TEXT AS (LEAST('ab', N'[1, 2]')) STORED, ADD b TEXT AS (LEAST('ab', '[1, 2]')) STORED, ADD c INT AS ('ab' < N'[1, 2]') STORED, ADD d INT AS ('ß' = 'ss') STORED, ADD e INT AS (_latin1'ab' < _latin1'[1, 2]') STORED, ADD f INT DEFAULT ('ab' < '[1]'), ADD g INT AS (v < '[') STORED, ADD h VARCHAR(9) AS (CONCAT(v, 'ab') < '[') STORED, ADD i INT AS (FIELD('ß', 's', 'ss')) STORED
