@@ -187,11 +187,16 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     below_one = pc.subtract(size, decimals.floor(size).cast(size.type)).cast(pa.decimal128(20, number.type.scale))
     fraction = pc.multiply(below_one, pa.scalar(Decimal(10**9), pa.decimal128(10, 0)))
     nanos = np.asarray(decimals.floor(fraction).cast(pa.float64()).fill_null(0)).astype(np.int64)
+    if session.flavour == "mariadb" and (nanos // 1000 == _SECOND - 1).any():
+        raise NotComputable("numbers with the fraction .999999 as TIME, which MariaDB 10.11 does not take")
+    if session.flavour == "mysql" and old.base == "decimal" and new.fsp == 6 and (nanos % 1000).any():
+        raise NotComputable("decimals with more than six digits as TIME(6)")
     unit = 10**(9 - new.fsp)
     nanos = (nanos + (unit // 2 if rounds(session) else 0)) // unit * unit
     hours, minutes, seconds = whole // 10000, whole // 100 % 100, whole % 100
     micros = ((hours * 60 + minutes) * 60 + seconds) * _SECOND + nanos // 1000
     most = (838 * 3600 + 59 * 60 + 59) * _SECOND
+    most += _SECOND - 10**(6 - new.fsp) if session.flavour == "mariadb" else 0
     micros = np.where((minutes > 59) | (seconds > 59), 0, np.minimum(micros, most))
     negative = np.asarray(pc.less(number, pa.scalar(Decimal(0), number.type)).fill_null(False))
     return pa.array(np.where(negative, -micros, micros), pa.int64(), mask=np.asarray(values.is_null())).cast(
