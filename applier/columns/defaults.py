@@ -195,7 +195,7 @@ def _of_table(session: Session, definition: TableDefinition) -> Session:
     reads literals, too."""
     session = replace(session, made_in=definition.charset)
     if definition.flavour == "mysql":
-        return replace(session, collation=DEFAULT_COLLATIONS["mysql"][session.literals])
+        return replace(session, collation=session.collation or DEFAULT_COLLATIONS["mysql"][session.literals])
     documents = frozenset(folded(column.name) for column in definition.columns
                           if column.type.base in _OF_DOCUMENTS and is_json(column.check, column.name))
     return replace(session, literals=definition.charset, documents=documents)

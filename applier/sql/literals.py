@@ -19,6 +19,7 @@ from applier.mysql.character_sets.client_charsets import UTF8, text_of_digits
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.values.temporal_literals import read_date, read_datetime, read_time, read_year
+from applier.sql.casting.shown_numbers import written
 from jsondiff.text import from_text, to_text
 from jsondiff.values import DocumentError
 
@@ -28,8 +29,8 @@ Value = None | bool | int | float | Decimal | str | bytes | bytearray
 _DIGITS = Context(prec=100)  # a DECIMAL has up to 65, more than the default context keeps
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _LARGEST_FLOAT = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
-_PLAIN_DOUBLES = (1e-4, 1e15)
-"""Between these, both servers write a double as its shortest digits without an exponent."""
+_MYSQL_CHARACTERS, _MARIADB_CHARACTERS = 22, 331
+"""Characters that servers have for a double in a TEXT."""
 
 
 def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
@@ -84,10 +85,10 @@ def _text(value: Value, column_type: ColumnType) -> str:
         charset = column_type.charset or "utf8mb4"
         return value.decode() if charset in UTF8 else text_of_digits(bytes(value), charset)
     if isinstance(value, float):
-        least, most = _PLAIN_DOUBLES
-        if value and not least <= abs(value) < most:
-            raise ValueError(f"{value!r} is a number with an exponent")
-        return repr(value).removesuffix(".0")
+        text = written(value, column_type.length or _MARIADB_CHARACTERS)
+        if not column_type.length and len(text) > _MYSQL_CHARACTERS:
+            raise ValueError(f"{value!r} is a number with many digits")
+        return text
     return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 

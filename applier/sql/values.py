@@ -49,7 +49,8 @@ class Value:
     that a column has of each value, where `type` does not tell how many digits that has; functions have it if
     `in_text`. `text_scale`: the decimals with which functions show a number, where `shows` does not hold, or the digits
     of a second that MariaDB expects in text that is not constant, None for six. `is_instant`: it is text to which an
-    interval or a time was added, which is a date or a time where one is needed, or its number. `is_document`: it is a
+    interval or a time was added, or, in MySQL, the greatest or least (`shown`) of dates and text: where a date, a time
+    or a number is needed, it is that, or all its digits. `is_document`: it is a
     document to MariaDB, though its type is that of text or bytes: a column with the constraint JSON_VALID, or a choice
     of such columns. `is_sum`: it is a time of MySQL's ADDTIME, which functions show with six digits of a second if it
     has a fraction, else with none. `is_explicit`: COLLATE says its collation, so text beside it becomes text in
@@ -133,7 +134,9 @@ def as_number(value: Value, session: Session) -> pa.Array:
     if value.is_null:
         return pa.nulls(len(values), WHOLE)
     if value.is_instant and value.is_text:
-        raise NotComputable("text to which an interval was added as a number")
+        if value.is_choice:  # also of other text
+            raise NotComputable("chosen text to which an interval was added as a number")
+        return digits_of_instants(value).cast(pa.float64())
     if value.digits is None:
         raise NotComputable("hexadecimal digits as a number")
     if value.type.compressed:
@@ -154,6 +157,11 @@ def as_number(value: Value, session: Session) -> pa.Array:
     if pa.types.is_decimal(values.type):
         return values.cast(pa.decimal128(38, values.type.scale))
     raise NotComputable(f"{base.upper()} as a number")
+
+
+def digits_of_instants(value: Value) -> pa.Array:
+    """Text of dates and times (`is_instant`) as text of numbers, without what is between the digits."""
+    return pc.replace_substring_regex(value.values, "([0-9])[-: ]", r"\1")
 
 
 def beside_narrow(value: Value, charset: str | None, session: Session) -> Value:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from applier.errors import SchemaError
+from applier.mysql.character_sets.client_charsets import label_bytes
 from applier.mysql.character_sets.collations import (
     DEFAULT,
     Charset,
@@ -204,16 +205,18 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
 
 def check_labels(columns: Iterable[Column], context: StatementContext) -> None:
     """Raise SchemaError for an ENUM or SET that has a label twice, as MySQL does in strict mode whenever it writes a
-    definition (seen on 9.7): a replica may read labels that the source distinguishes as question marks."""
+    definition (seen on 9.7): a replica may read labels that the source distinguishes as question marks. Labels of
+    different bytes, which CONVERT TO CHARACTER SET leaves, are not the same."""
     if context.flavour != "mysql" or "STRICT" not in context.sql_mode:
         return
     for column in columns:
-        known = set[str]()
+        known = set[bytes]()
         for label in column.type.members:
-            if label in known:
+            data = label_bytes(label, column.type.charset or "utf8mb4")
+            if data in known:
                 raise SchemaError(f"column {column.name}, {column.type.base.upper()}, has the value {label!r} twice",
                                   errno=_EQUAL_LABELS)
-            known.add(label)
+            known.add(data)
 
 
 _EQUAL_LABELS = 1291

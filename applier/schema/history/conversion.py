@@ -37,8 +37,9 @@ class RowConversion:
     and `gtid` are its position in the log, `first_number` is where an AUTO_INCREMENT column starts (0: not given),
     `numbering` the session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP
     of MariaDB, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks`
-    and `lc_time_names` are the session's, `says_stored` is as in Altered, and `sequences` are the next numbers of a
-    replica's sequences from which new columns take numbers, as far as these are known."""
+    and `lc_time_names` are the session's, `literal_collation` is that of literals in MySQL's expressions, `says_stored`
+    is as in Altered, and `sequences` are the next numbers of a replica's sequences from which new columns take numbers,
+    as far as these are known."""
 
     old: TableDefinition
     new: TableDefinition
@@ -62,6 +63,7 @@ class RowConversion:
     server_version: str = ""
     foreign_key_checks: bool = True
     lc_time_names: int = 0
+    literal_collation: str | None = None
     sequences: tuple[SequenceState, ...] = ()
     says_stored: bool = False
 
@@ -140,7 +142,7 @@ class RowConversion:
     def session(self) -> Session:
         """The session that the statement ran in."""
         return Session(self.new.flavour, self.sql_mode, self.time_zone, self.timestamp_us or None,
-                       lc_time_names=self.lc_time_names,
+                       collation=self.literal_collation, lc_time_names=self.lc_time_names,
                        last_timestamp=self.end_of_time if self.server_version else None,
                        server_version=self.server_version)
 

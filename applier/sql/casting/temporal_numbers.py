@@ -191,7 +191,7 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     nanos = np.asarray(decimals.floor(fraction).cast(pa.float64()).fill_null(0)).astype(np.int64)
     unit, is_mysql = 10**(9 - new.fsp), session.flavour == "mysql"
     if not is_mysql and (nanos >= _TOO_NEAR).any():
-        raise NotComputable("numbers just below the next second as TIME")
+        raise NotComputable("numbers with the fraction .999999 as TIME, which MariaDB 10.11 does not take")
     if rounds(session):
         nanos = (nanos + 500) // 1000 * 1000 + unit // 2
     nanos = nanos // unit * unit

@@ -40,6 +40,7 @@ from applier.sql.values import (
     as_number,
     as_text,
     converted,
+    digits_of_instants,
     is_ascii,
     numbers,
     shown_bytes,
@@ -119,7 +120,7 @@ def _binary(value: Value, size: int | None, _: int | None, session: Session) -> 
 def _signed(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     if value.type.base in BINARY and value.digits is False:
         value = Value(byte_strings.as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
-    if value.is_text:
+    if value.is_text and not (value.is_instant and value.shown is not None):
         made = leading_integers(value.values, value.type.charset, session.flavour, is_column=False)
         return numbers(made, constant=value.constant)
     if value.type.base == "bigint" and value.type.unsigned:
@@ -152,7 +153,8 @@ def _decimal(value: Value, size: int | None, scale: int | None, session: Session
         raise NotComputable("CAST of a document to DECIMAL")
     source = Value(as_number(value, session), DOUBLE if value.type.base == "double" else value.type)
     if value.is_text:
-        made = convert_values(value.values, value.type, type_, session)
+        text = digits_of_instants(value) if value.is_instant else value.values
+        made = convert_values(text, value.type, type_, session)
     else:
         old = DOUBLE if pa.types.is_floating(source.values.type) else \
             ColumnType("decimal", precision=38, scale=source.values.type.scale)

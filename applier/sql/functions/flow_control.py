@@ -217,10 +217,11 @@ def _digits_of_second(value: Value) -> int:
 
 def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """GREATEST and LEAST: of texts and of dates as they compare, else of numbers; NULL where one is. Among strings, a
-    number is a string in MySQL and makes all of them numbers in MariaDB. Of equal texts MySQL's GREATEST takes the last
-    one."""
+    number is a string in MySQL and makes all of them numbers in MariaDB; a date beside text is text in MySQL. Of equal
+    texts MySQL's GREATEST takes the last one."""
     if any(value.is_null for value in arguments):
         return Value(pa.nulls(1), NULL, constant=True)
+    texts = [value for value in arguments if value.is_text]
     arguments = _days_among(arguments, session)
     kinds = {value.type.base for value in arguments}
     if "time" in kinds and len(kinds) > 1 and session.flavour == "mariadb":
@@ -248,6 +249,10 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         first, second, chosen = together([other, made, replace(is_next, values=as_truth(is_next, session))], n)
         made = replace(made, values=pc.if_else(chosen, first, second), constant=made.constant and other.constant)
     made = replace(made, type=type_, text_scale=None, is_instant=False)
+    if texts and type_.base in DATES and session.flavour == "mysql":
+        text = replace(TEXT, charset=common_charset(texts), collation=collation_of(texts))
+        shown = as_text(made, session)
+        return Value(shown, text, made.constant, shown=shown, is_instant=True)
     return replace(made, is_choice=True) if made.type.base in TEMPORAL else made
 
 

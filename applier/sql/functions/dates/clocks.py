@@ -42,6 +42,26 @@ def _time(value: Value, session: Session) -> Value:
     raise NotComputable("a value that is not a time")
 
 
+def _span(value: Value, session: Session) -> Value:
+    """Return a value as a time that is added to another; in MariaDB text of a date is NULL. Raises NotComputable for
+    what may be longer than a time, which MariaDB adds, too."""
+    if session.flavour == "mysql" or not has_dates(value):
+        return _time(value, session)
+    if not value.is_text:
+        if pc.any(pc.greater(pc.abs(as_number(value, session)), _LARGEST)).as_py():
+            raise NotComputable("a number of more than 838:59:59, added to a time")
+        return times(value, session)
+    if pc.any(pc.match_substring_regex(value.values, _MAY_BE_LONG)).as_py():
+        raise NotComputable("text that may be more than 838:59:59, added to a time")
+    are_days = pc.match_substring_regex(value.values, r"^\s*-?\d+-")
+    found = times(replace(value, values=pc.if_else(are_days, "", value.values)), session)
+    return replace(found, values=pc.if_else(are_days, pa.scalar(None, found.values.type), found.values))
+
+
+_LARGEST = 8385959
+_MAY_BE_LONG = r"^\s*-?(\d{7}|(\d{4,}|9\d\d|8[4-9]\d|839):|(\d{3,}|[4-9]\d|3[4-9]) |\d+[eE])"
+
+
 def _micros(values: list[Value], n: int) -> tuple[list[np.ndarray], np.ndarray]:
     arrays = together(values, n)
     is_null = np.logical_or.reduce([np.asarray(array.is_null()) for array in arrays])
@@ -52,7 +72,7 @@ def _added(sign: int) -> Function:
     """ADDTIME and SUBTIME: to a time, or to a date."""
     def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         start, span = local(arguments[0], session) if arguments[0].type.base == "timestamp" else arguments[0], \
-            _time(arguments[1], session)
+            _span(arguments[1], session)
         constant = all(value.constant for value in arguments)
         if has_dates(start):
             return _shown_sum(start, span, sign, session, n)
