@@ -30,6 +30,7 @@ from applier.sql.values import (
     as_text,
     beside_narrow,
     common_charset,
+    has_seconds,
     is_ascii,
     one,
     shown_bytes,
@@ -86,7 +87,7 @@ def as_part(value: Value, session: Session) -> Value:
         made = pa.nulls(len(value.values), pa.string())
     elif value.values.null_count == len(value.values):
         made = pa.nulls(len(value.values), pa.string())
-    elif not value.shows or value.type.base == "bit":
+    elif not (value.shows or has_seconds(value)) or value.type.base == "bit":
         raise NotComputable("a number whose digits are not known in a document")
     elif value.type.base == "json":
         made = value.values
