@@ -127,10 +127,11 @@ def _digits(values: list[Value]) -> bool | None:
 
 
 def _are_documents(values: list[Value]) -> bool:
-    """Return whether a choice of these is a document to MariaDB: of columns that are, none of them converted."""
+    """Return whether a choice of these is a document to MariaDB: of columns that are, none of them converted, or
+    of documents that are bytes."""
     typed = [value for value in values if not value.is_null]
-    return all(value.is_document and (value.is_column or value.is_choice) for value in typed) and \
-        len({value.type.charset for value in typed} - {None}) < 2
+    return all(value.is_document and (value.is_column or value.is_choice or value.type is BYTES)
+               for value in typed) and len({value.type.charset for value in typed} - {None}) < 2
 
 
 def _shown_texts(values: list[Value]) -> list[Value]:
