@@ -35,7 +35,18 @@ from applier.sql.functions.json_documents import loose_documents
 from applier.sql.functions.json_documents.documents import as_documents
 from applier.sql.nodes import Call, Literal, Node, nodes_of
 from applier.sql.read_times import datetimes
-from applier.sql.values import BYTES, JSON, TEXT, Value, as_truth, beside_text, converted, text_type, type_of_bytes
+from applier.sql.values import (
+    BYTES,
+    JSON,
+    TEXT,
+    Value,
+    as_truth,
+    beside_text,
+    converted,
+    has_seconds,
+    text_type,
+    type_of_bytes,
+)
 from keysearch.collation import collation_of
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | flow_control.FUNCTIONS | texts.FUNCTIONS | current.FUNCTIONS
@@ -137,7 +148,8 @@ class Calls:
         made = self._without_fraction(made, call)
         is_told = call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and \
             arguments[1].constant
-        if is_told or made.is_text or made.type.base in _WITHOUT_DIGITS or all(map(_shows, arguments)):
+        if is_told or made.is_text or made.type.base in _WITHOUT_DIGITS or all(
+                _shows(value) or (has_seconds(value) and not made.type.scale) for value in arguments):
             return made
         is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
                                                       for value in arguments)

@@ -20,7 +20,7 @@ from applier.mysql.values import decimals
 from applier.mysql.values.value_texts import exact_texts
 from applier.sql.casting.byte_strings import as_ascii, bytes_of_text
 from applier.sql.casting.number_texts import leading_integers
-from applier.sql.casting.texts import BMP, WIDE, in_charset
+from applier.sql.casting.texts import BMP, WIDE, by_distinct, in_charset
 from applier.sql.casting.values import SHOWN, convert_values
 from applier.sql.nodes import Call
 
@@ -107,6 +107,20 @@ def numbers(values: pa.Array, *, constant: bool) -> Value:
     if not pa.types.is_decimal(values.type):
         values = values.cast(WHOLE)
     return Value(values, exact_type(values.type.scale), constant)
+
+
+def of_seconds(values: pa.Array, *, constant: bool) -> Value:
+    """Exact numbers of seconds that MariaDB computes of times with a fraction: a column of text has six digits behind
+    the point, or none of whole seconds; functions show those of the type."""
+    shown = by_distinct(values, lambda one: f"{one:.6f}".removesuffix(".000000"))
+    made = numbers(values, constant=constant)
+    return replace(made, shows=False, shown=shown, text_scale=made.type.scale)
+
+
+def has_seconds(value: Value) -> bool:
+    """True for such numbers."""
+    return value.type.base == "decimal" and not value.shows and value.shown is not None and \
+        value.text_scale == value.type.scale
 
 
 def exact_type(scale: int) -> ColumnType:

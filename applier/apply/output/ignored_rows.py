@@ -22,7 +22,7 @@ from applier.errors import NotComputable
 from applier.mysql.types import arrow_type
 from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.history.conversion import RowConversion
-from applier.schema.history.in_place import is_in_place
+from applier.schema.history.in_place import computes_the_same, is_in_place
 from applier.schema.key_infos import clustered_key, is_hashed, is_innodb, key_collation
 from applier.schema.table_parts import Column, Key
 from keysearch.collation import is_exact
@@ -110,7 +110,7 @@ def _may_repeat(key: Key, conversion: RowConversion) -> bool:
         was, is_now = old.columns[source] if source is not None else None, new.columns[column]
         if was is None or was.type != is_now.type or (was.nullable and not is_now.nullable):
             return True
-        if is_now.generated and not (was.expression == is_now.expression and is_in_place(conversion)):
+        if is_now.generated and not (computes_the_same(was, is_now, conversion) and is_in_place(conversion)):
             return True
     parts = [(source, part.length) for source, part in zip(sources, key.parts, strict=True)]
     return not any([(None if part.column is None else old.column_index(part.column), part.length)

@@ -10,10 +10,12 @@ import re
 import pyarrow as pa
 
 from applier.errors import NotComputable
+from applier.mysql.names import folded
 from applier.mysql.types import INTEGERS, MEMBERS, TEXT, ColumnType, arrow_type
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.schema.checks import is_json, json_check
 from applier.schema.ddl.type_grammar import recoded_labels
+from applier.schema.history.alter_columns import same_name, with_names
 from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import is_hashed
 from applier.schema.table_parts import Column
@@ -65,6 +67,15 @@ def is_in_place(conversion: RowConversion) -> bool:
     if any(copies(conversion, column, source) for column, source in zip(new.columns, conversion.sources, strict=True)):
         return False
     return not (conversion.foreign_key_checks and _DEPENDS.search(_NO_KEY.sub("", conversion.words)))
+
+
+def computes_the_same(before: Column, after: Column, conversion: RowConversion) -> bool:
+    """True if a column that stays has the same expression, or none, but for new names of columns."""
+    if before.expression is None or after.expression is None:
+        return before.expression == after.expression
+    renames = {folded(was.name): column.name for was, column in conversion.kept if not same_name(was.name, column.name)}
+    return before.expression == after.expression if not renames else (
+        with_names(before.expression, renames) == with_names(after.expression, {}))
 
 
 def _adds_unique(conversion: RowConversion) -> bool:
@@ -213,8 +224,8 @@ def _names_only(conversion: RowConversion) -> bool:
     return not (conversion.asks_for_copy or (conversion.says_stored and new.flavour == "mariadb")) and \
         _REBUILDS.search(conversion.words) is None and old.keys == new.keys and \
         conversion.sources == tuple(range(len(old.columns))) and all(
-            (before.type, before.nullable, before.generated, before.expression) ==
-            (after.type, after.nullable, after.generated, after.expression)
+            (before.type, before.nullable, before.generated) == (after.type, after.nullable, after.generated)
+            and computes_the_same(before, after, conversion)
             for before, after in zip(old.columns, new.columns, strict=True))
 
 
@@ -244,7 +255,7 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
     old, new = before.type, after.type
     in_mysql = conversion.new.flavour == "mysql"
     if "stored" in (before.generated, after.generated) and (
-            before.generated != after.generated or before.expression != after.expression):
+            before.generated != after.generated or not computes_the_same(before, after, conversion)):
         return False
     if after.auto_increment and not before.auto_increment:
         return False

@@ -34,6 +34,7 @@ from applier.sql.values import (
     Value,
     as_number,
     exact_type,
+    has_seconds,
     numbers,
     together,
     whole_number,
@@ -67,10 +68,10 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
         if not pa.types.is_floating(arrays[0].type):
             made = numbers(exact(*arrays), constant=constant)
             if zeros:
-                return replace(made, shows=not any(value.type.base in TEMPORAL and value.type.fsp
-                                                   for value in arguments))
+                return replace(made, text_scale=made.type.scale if any(map(has_seconds, arguments)) else None,
+                               shows=not any(value.type.base in TEMPORAL and value.type.fsp for value in arguments))
             made = replace(made, text_scale=made.values.type.scale)
-            if any(value.type.base in TEMPORAL and value.type.fsp for value in arguments):
+            if any(map(_is_of_clock, arguments)):
                 return replace(made, shows=False, shown=_shown_times(made, arguments, arrays, call, session))
             return replace(made, shows=not _has_zero(made.values) and not _may_be_cut(made.values, call, session))
         if double is None:
@@ -83,6 +84,11 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
         return numbers(made, constant=constant)
 
     return computed
+
+
+def _is_of_clock(value: Value) -> bool:
+    """True if a value has a fraction of a second, whose digits a column may show otherwise than its type says."""
+    return (value.type.base in TEMPORAL and bool(value.type.fsp)) or has_seconds(value)
 
 
 def _shown_times(made: Value, arguments: Arguments, arrays: list[pa.Array], call: Call,
@@ -179,7 +185,7 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     pairs = list(zip(left, right, strict=True))
     distinct = {(dividend, divisor): _divide(dividend, divisor, scale, session) for dividend, divisor in set(pairs)}
     made = numbers(pa.array([distinct[pair] for pair in pairs], pa.decimal128(38, scale)), constant=constant)
-    if session.flavour == "mariadb" and not _has_zero(made.values):
+    if session.flavour == "mariadb" and not _has_zero(made.values) and not any(map(_is_of_clock, arguments)):
         made = replace(made, shown=by_distinct(made.values, lambda one: f"{one:f}"))
     is_nothing = made.values.null_count == len(made.values)
     return replace(made, shows=is_nothing or (session.flavour == "mysql" and not _has_zero(made.values)),
@@ -317,7 +323,7 @@ def _extreme(function: Compute) -> Function:
             return numbers(made, constant=constant)
         scale = max(array.type.scale for array in arrays)
         made = function(*(array.cast(pa.decimal128(38, scale)) for array in arrays), skip_nulls=False)
-        if len({array.type.scale for array in arrays}) == 1:
+        if len({array.type.scale for array in arrays}) == 1 or any(map(has_seconds, arguments)):
             return numbers(made, constant=constant)
         shown = of_rows([*arrays, made], _one_equal, pa.string())
         return replace(numbers(made, constant=constant), shows=False, is_choice=True, shown=shown)

@@ -55,13 +55,12 @@ _OF_CHARSET = re.compile(r"(?:VAR)?CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHA
 
 def cast(value: Value, call: Call, session: Session) -> Value:
     """A value as the words after AS, or USING, say. Raises NotComputable."""
+    is_document = value.is_document or (session.flavour == "mariadb" and value.type.base == "json")
     if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
-        if value.type.base in BINARY:
-            return Value(_of_bytes(value, session), TEXT, value.constant)
-        return Value(as_text(value, session), TEXT, value.constant)
+        text = _of_bytes(value, session) if value.type.base in BINARY else as_text(value, session)
+        return Value(text, TEXT, value.constant, is_document=is_document and call.word.startswith("CHARSET"))
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
         made = _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
-        is_document = value.is_document or (session.flavour == "mariadb" and value.type.base == "json")
         return replace(made, is_document=is_document)
     of_charset = _OF_CHARSET.fullmatch(call.word)
     if of_charset and of_charset[2] == "BINARY":

@@ -38,6 +38,7 @@ from applier.sql.values import (
     collation_of,
     common_charset,
     exact_type,
+    has_seconds,
     numbers,
     together,
 )
@@ -72,10 +73,10 @@ def _common_type(arguments: Arguments, session: Session, name: str) -> ColumnTyp
 
 
 def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Value], ColumnType]:
-    """The values converted to their common type."""
+    """The values converted to their common type; each is shown with its own digits."""
     type_ = _common_type(arguments, session, name)
     scales = {value.type.scale or 0 for value in arguments if not value.is_null}
-    shows = type_.base != "decimal" or len(scales) == 1  # each is shown with its own digits
+    shows = type_.base != "decimal" or (len(scales) == 1 and not any(map(has_seconds, arguments)))
     made = []
     for value in arguments:
         if value.is_null:
@@ -93,7 +94,8 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
         else:
             values = value.values
         shown = pa.nulls(len(value.values), pa.string()) if value.is_null else \
-            None if shows or not value.shows else as_text(value, session)
+            None if shows else as_text(value, session) if value.shows else \
+            value.shown if has_seconds(value) else None
         digits = None if type_ is BYTES and value.digits is not False and len(arguments) > 1 else False
         made.append(Value(values, type_, value.constant, digits=digits, shows=shows, shown=shown,
                           is_instant=value.is_instant and type_.base == "longtext"))
@@ -125,10 +127,11 @@ def _digits(values: list[Value]) -> bool | None:
 
 
 def _are_documents(values: list[Value]) -> bool:
-    """Return whether a choice of these is a document to MariaDB: of columns that are, none of them converted."""
+    """Return whether a choice of these is a document to MariaDB: of columns that are, none of them converted, or
+    of documents that are bytes."""
     typed = [value for value in values if not value.is_null]
-    return all(value.is_document and (value.is_column or value.is_choice) for value in typed) and \
-        len({value.type.charset for value in typed} - {None}) < 2
+    return all(value.is_document and (value.is_column or value.is_choice or value.type is BYTES)
+               for value in typed) and len({value.type.charset for value in typed} - {None}) < 2
 
 
 def _shown_texts(values: list[Value]) -> list[Value]:

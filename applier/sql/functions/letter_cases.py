@@ -8,6 +8,7 @@ MariaDB 10.5, 10.11 and 11.8 (tests/recorded/charsets/letter_cases.jsonl.gz).
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -139,7 +140,7 @@ def _in_case(*, upper: bool) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
         if value.type.base in BINARY:
-            return value
+            return replace(value, is_document=False)
         charset, collation = common_charset(arguments), collation_of(arguments)
         text = as_text(value, session, charset)
         type_ = text_type(charset, collation)

@@ -11,6 +11,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.session import session_of
+from applier.sql.assignment import assigned
 from applier.sql.evaluator import evaluate, no_columns, varies
 
 [TABLE] = parse_statement("""CREATE TABLE d.v (a BIGINT, b BIGINT, d DATE, m DATETIME(6), t TIMESTAMP NULL,
@@ -280,3 +281,12 @@ def test_a_float_with_more_digits_than_it_shows_is_not_taken_for_a_time():
                 evaluate("SEC_TO_TIME(c)", columns.__getitem__, 1, Session("mysql"))
         else:
             assert evaluate("SEC_TO_TIME(c)", columns.__getitem__, 1, Session("mysql")).values.to_pylist() == [made]
+
+
+@pytest.mark.parametrize("sql", ["-{}", "{} * 1", "{} MOD 7", "{} + 1.5", "GREATEST({}, 1.5)", "{} / 1"])
+def test_mariadbs_digits_of_a_second_that_are_computed_with_are_not_known_in_text(sql):
+    """A column of text has six digits of a fraction, or none: on 10.5, 10.11 and 11.8 also after arithmetic."""
+    time = pa.array([36_000_500_000], pa.int64()).cast(pa.duration("us"))
+    made = evaluate(sql.format("TIME_TO_SEC(t)"), lambda name: (time, ColumnType("time", fsp=3)), 1, Session("mariadb"))
+    with pytest.raises(NotComputable, match="digits are not known"):
+        assigned(made, ColumnType("varchar", length=60, charset="utf8mb4"), Session("mariadb"))

@@ -21,7 +21,6 @@ from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.temporals import local_micros
-from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.dates.date_functions import EPOCH_DAY, weeks, with_days
 from applier.sql.functions.dates.times import clock_of, local
@@ -33,6 +32,7 @@ from applier.sql.values import (
     Value,
     as_number,
     numbers,
+    of_seconds,
     together,
     whole_number,
     whole_numbers,
@@ -119,8 +119,7 @@ def _of_seconds(arguments: Arguments, call: Call, session: Session, n: int) -> V
     if value.type.fsp and session.flavour == "mariadb":
         exact = pc.multiply(pa.array(micros, pa.int64(), mask=np.asarray(value.values.is_null())).cast(
             pa.decimal128(19, 0)), MILLIONTH)
-        made = numbers(exact.cast(pa.decimal128(38, value.type.fsp)), constant=value.constant)
-        return replace(made, shown=by_distinct(made.values, lambda one: f"{one:.6f}".removesuffix(".000000")))
+        return of_seconds(exact.cast(pa.decimal128(38, value.type.fsp)), constant=value.constant)
     made = np.sign(micros) * (np.abs(micros) // SECOND)
     return numbers(pa.array(made, pa.int64(), mask=np.asarray(value.values.is_null())), constant=value.constant)
 

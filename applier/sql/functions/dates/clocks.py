@@ -190,8 +190,10 @@ def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> V
         raise NotComputable(f"{call.name} of an invalid date")
     type_ = ColumnType("time", fsp=max(side.type.fsp for side in given))
     made = _times(left - right, is_null | (one != other), type_, session, constant=constant, is_nothing=False)
-    return replace(made, shows=not any(side.is_text and side.constant and kind.values[0].as_py() != "time"
-                                       for side, kind in zip(sides, kinds, strict=True)))
+    of_known_digits = session.flavour == "mariadb" or not any(
+        side.is_text and side.constant and kind.values[0].as_py() != "time"
+        for side, kind in zip(sides, kinds, strict=True))
+    return replace(made, shows=of_known_digits)
 
 
 def _are_dates(side: Value, session: Session) -> pa.Array | bool:

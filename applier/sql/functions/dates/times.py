@@ -36,6 +36,7 @@ from applier.sql.values import (
     Value,
     as_number,
     numbers,
+    of_seconds,
     together,
 )
 
@@ -232,8 +233,10 @@ def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) 
     is_null = is_null | (~is_there & (session.flavour == "mariadb"))
     micros = pa.array(np.where(is_there, utc, 0), mask=is_null)
     exact = pc.multiply(micros.cast(pa.decimal128(19, 0)), MILLIONTH)
-    made = numbers(exact.cast(pa.decimal128(38, value.type.fsp)), constant=value.constant)
-    return replace(made, shows=not value.type.fsp or (is_datetime and session.flavour == "mysql"))
+    seconds = exact.cast(pa.decimal128(38, value.type.fsp))
+    if value.type.fsp and session.flavour == "mariadb":
+        return of_seconds(seconds, constant=value.constant)
+    return replace(numbers(seconds, constant=value.constant), shows=not value.type.fsp or is_datetime)
 
 
 LAST_SECOND = 32_536_771_199

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
-from json.encoder import encode_basestring as quoted
+from json.encoder import encode_basestring
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,7 +13,7 @@ from applier.errors import NotComputable
 from applier.mysql.character_sets.charset_tables import MULTI_BYTE
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, GEOMETRY, MEMBERS, TEMPORAL
-from applier.sql.casting.byte_strings import bytes_of_text
+from applier.sql.casting.byte_strings import bit_bytes, bytes_of_text
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import WIDE, by_distinct
 from applier.sql.casting.values import convert_values
@@ -30,6 +30,7 @@ from applier.sql.values import (
     as_text,
     beside_narrow,
     common_charset,
+    has_seconds,
     is_ascii,
     one,
     shown_bytes,
@@ -37,15 +38,25 @@ from applier.sql.values import (
 )
 from jsondiff.text import to_text
 
+_CAPITALS = {code: escape[:2] + escape[2:].upper() for code in (*range(32), *map(ord, '"\\\\'))
+             for escape in [encode_basestring(chr(code))[1:-1]]}
+"""Escapes of characters as MariaDB writes them: MySQL's hexadecimal digits are small letters."""
+
+
+def _quoted(texts: pa.Array, session: Session) -> pa.Array:
+    """Texts as a document's strings."""
+    return by_distinct(texts, encode_basestring if session.flavour == "mysql" else
+                       lambda text: f'"{text.translate(_CAPITALS)}"')
+
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
     if session.flavour == "mariadb" and value.type.base in (*BINARY, *GEOMETRY):
-        return Value(by_distinct(shown_bytes(value), quoted), TEXT, value.constant)
+        return Value(_quoted(shown_bytes(value), session), TEXT, value.constant)
     text = _shown_text(value, session)
     if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL:
         return Value(pa.nulls(len(text), pa.string()), TEXT, value.constant)
-    return Value(by_distinct(text, quoted), TEXT, value.constant)
+    return Value(_quoted(text, session), TEXT, value.constant)
 
 
 _BYTES = {"varbinary": 15, "tinyblob": 249, "mediumblob": 250, "longblob": 251, "blob": 252, "binary": 254}
@@ -86,7 +97,7 @@ def as_part(value: Value, session: Session) -> Value:
         made = pa.nulls(len(value.values), pa.string())
     elif value.values.null_count == len(value.values):
         made = pa.nulls(len(value.values), pa.string())
-    elif not value.shows or value.type.base == "bit":
+    elif not (value.shows or has_seconds(value)) or value.type.base == "bit":
         raise NotComputable("a number whose digits are not known in a document")
     elif value.type.base == "json":
         made = value.values
@@ -95,11 +106,11 @@ def as_part(value: Value, session: Session) -> Value:
     elif value.type is BOOL:
         made = pc.if_else(pc.equal(value.values, 0), "false", "true")
     elif value.is_text and session.flavour == "mysql" and value.type.charset in WIDE:
-        made = by_distinct(_misread(value), quoted)
+        made = _quoted(_misread(value), session)
     elif value.is_document:
         made = shown_bytes(value) if value.type.base in BINARY else _shown_text(value, session)
     elif value.is_text:
-        made = by_distinct(_shown_text(value, session), quoted)
+        made = _quoted(_shown_text(value, session), session)
         if session.flavour == "mariadb" and value.type.charset == "sjis" and \
                 pc.any(pc.match_substring(made, "\\")).as_py():
             raise NotComputable("backslashes in sjis, which MariaDB writes as others")
@@ -117,16 +128,16 @@ def as_part(value: Value, session: Session) -> Value:
         code = _BYTES["varbinary" if value.is_loose else value.type.base]
         made = by_distinct(value.values, lambda data: None if data is None else _as_base64(data, code))
     elif value.type.base in MEMBERS:
-        made = by_distinct(_shown_text(value, session), quoted)
+        made = _quoted(_shown_text(value, session), session)
     elif value.type.base in BINARY:
-        made = by_distinct(shown_bytes(value), quoted)
+        made = _quoted(shown_bytes(value), session)
     elif value.type.base in TEMPORAL and session.flavour == "mariadb":
-        made = by_distinct(as_text(value, session), quoted)
+        made = _quoted(as_text(value, session), session)
     elif value.type.base in TEMPORAL:
         local = replace(value.type, base="datetime") if value.type.base == "timestamp" else value.type
         shown_as = local if local.base == "date" else replace(local, fsp=6)
         clock = convert_values(value.values, value.type, shown_as, session)
-        made = by_distinct(convert_values(clock, shown_as, TEXT, session), quoted)
+        made = _quoted(convert_values(clock, shown_as, TEXT, session), session)
     else:
         raise NotComputable(f"{value.type.base.upper()} in a document")
     return Value(made.fill_null("null"), JSON, value.constant)
@@ -141,17 +152,28 @@ def _parts(arguments: Arguments, session: Session) -> list[Value]:
     charsets = {session.literals, *(value.type.charset for value in texts)}
     if session.flavour == "mariadb" and charsets & WITHOUT_ASCII and len(texts) < len(arguments):
         raise NotComputable("numbers in a document beside text in a character set that has not all of ASCII")
-    if session.flavour == "mariadb" and any(value.type.base in BINARY for value in arguments) and (
+    if session.flavour == "mariadb" and any(map(_is_bytes, arguments)) and (
             charsets & WIDE or not all(is_ascii(value.values) for value in texts)):
         raise NotComputable("bytes in a document beside text that is not ASCII")
     if any(value.type.base == "json" and value.type.charset in WIDE for value in arguments):
         raise NotComputable("a document in a wide character set in another one")
     if session.flavour == "mysql" or not (are_wide or {session.literals in WIDE}) - {False}:
-        return [as_part(value, session) for value in arguments]
+        return [_of_bits(value, session) if value.type.base == "bit" and session.flavour == "mariadb"
+                else as_part(value, session) for value in arguments]
     if len(are_wide) > 1 or any(value.type.base == "json" or value.is_document for value in arguments):
         raise NotComputable("a document beside text in a wide character set")
-    return [Value(by_distinct(as_text(value, session), quoted).fill_null("null"), JSON, value.constant)
+    return [Value(_quoted(as_text(value, session), session).fill_null("null"), JSON, value.constant)
             for value in arguments]
+
+
+def _is_bytes(value: Value) -> bool:
+    return value.type.base in (*BINARY, "bit")
+
+
+def _of_bits(value: Value, session: Session) -> Value:
+    """A BIT as a part of a document: its bytes as a string without quotes, which makes the document invalid."""
+    text = shown_bytes(replace(value, values=bit_bytes(value.values, value.type)))
+    return Value(pc.utf8_slice_codeunits(_quoted(text, session), 1, -1).fill_null("null"), JSON, value.constant)
 
 
 WITHOUT_ASCII = frozenset({"sjis", "swe7"})
@@ -169,8 +191,8 @@ def _array(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 def _of_parts(made: pa.Array, arguments: Arguments, session: Session, *, constant: bool) -> Value:
     """A document made of parts, which is bytes in MariaDB if one of them is."""
-    if session.flavour == "mariadb" and any(value.type.base in BINARY for value in arguments):
-        return Value(made.cast(pa.binary()), BYTES, constant)
+    if session.flavour == "mariadb" and any(map(_is_bytes, arguments)):
+        return Value(made.cast(pa.binary()), BYTES, constant, is_document=True)
     return Value(made, JSON, constant)
 
 
@@ -186,8 +208,8 @@ def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     if not members:
         return Value(pa.array(["{}"]), JSON, constant=True)
     values = together([part for _, part in members], n)
-    parts = [pc.binary_join_element_wise(f"{quoted(name)}: ", array, "")
-             for (name, _), array in zip(members, values, strict=True)]
+    keys = _quoted(pa.array([name for name, _ in members]), session)
+    parts = [pc.binary_join_element_wise(f"{key}: ", array, "") for key, array in zip(keys, values, strict=True)]
     joined = pc.binary_join_element_wise(*parts, ", ")
     made = pc.binary_join_element_wise("{", joined, "}", "")
     return _of_parts(made, arguments, session, constant=all(part.constant for _, part in members))
