@@ -195,6 +195,10 @@ def _digits(value: Value, wanted: ColumnType, session: Session) -> tuple[Value, 
     if wanted.base == "date" and pa.types.is_floating(found.type):
         found = pc.trunc(found)
     if _has_fraction(found):
+        whole = decimals.truncated(found, 0) if pa.types.is_decimal(found.type) else pc.trunc(found)
+        if session.flavour == "mysql" and pc.any(pc.match_substring_regex(
+                whole.cast(pa.decimal128(38, 0)).cast(pa.string()), _BETWEEN_DATES)).as_py():
+            raise NotComputable("numbers of so many digits with a fraction as dates")
         return value, session
     found = found.cast(pa.decimal128(38, 0))
     low, high = (pa.scalar(Decimal(bound), pa.decimal128(38, 0)) for bound in _SHORT_YEARS)
@@ -207,6 +211,8 @@ _TWO_POINTS = r"(?s)^(\s*[+-]?\d*)\.(\d*)\..*"
 """Of these numbers MariaDB reads the digits on both sides of the first point as a whole number."""
 _SHORT_YEARS = 99_12_31, 1000_01_01
 """Between these, MySQL reads a number as a date with a year of up to three digits; MariaDB finds it invalid."""
+_BETWEEN_DATES = r"^(\d{9,11}|\d{13})$"
+"""Numbers of digits that text has in no date, while numbers are read from the right."""
 _ZERO = Decimal(0)
 _LONGEST_TIME = 30
 """Characters of a time, or of a date and time."""

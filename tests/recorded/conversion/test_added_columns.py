@@ -29,6 +29,7 @@ NOT_COMPUTABLE = {
     "text that is not a date or time": r"^'.*' as (DATE|DATETIME|TIMESTAMP|TIME)$|long text as TIME",
     "numbers as invalid dates": r"no dates where invalid dates are allowed|with a fraction as dates",
     "numbers over 838:59:59": r"^numbers of more than 8385959 as TIME",
+    "numbers that MySQL reads by their digits": r"^numbers with more than six digits|^numbers of so many digits",
     "TIME() of a fraction of a second, which is cut or rounded": r"^TIME of a value with a fraction",
     "a time as a year": r"^TIME as YEAR$",
     "a document as a date, or a year of another value": r"^a document (as|that is neither)|^LONGBLOB as JSON|^bytes as",
