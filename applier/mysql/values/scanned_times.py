@@ -162,10 +162,11 @@ def time_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
             if sign < 0 or not has_clock:
                 raise NoDate(is_final=True)
             return (micros if offset is not None else micros % DAY) + more, False, offset
-    return *_clock(text, up=up, longest=LONGEST_TIME), None
+    return *_clock(text, up=up, by_last=True, longest=LONGEST_TIME), None
 
 
-def _clock(text: str, *, up: bool, longest: int) -> tuple[int, bool]:
+def _clock(text: str, *, up: bool, by_last: bool, longest: int) -> tuple[int, bool]:
+    """`by_last`: of more than six digits the last one rounds, as on MySQL, and not the seventh."""
     sign = -1 if text.startswith("-") else 1
     start = len(text) - len(text.removeprefix("-"))
     found = _CLOCK.match(text, start)
@@ -186,7 +187,7 @@ def _clock(text: str, *, up: bool, longest: int) -> tuple[int, bool]:
         raise NoDate(is_final=True)
     digits = (found["fraction"] or ".")[1:]
     micros = ((days * 24 + hours) * 60 + minutes) * _MINUTE + seconds * SECOND
-    micros += int(digits[:6].ljust(6, "0")) + (up and digits[6:][-1:] >= "5")
+    micros += int(digits[:6].ljust(6, "0")) + (up and (digits[6:][-1:] if by_last else digits[6:7]) >= "5")
     is_whole = micros < LONGEST_TIME + SECOND and not text[found.end():].strip(SPACES)
     return sign * min(micros, longest), is_whole
 
@@ -221,7 +222,8 @@ def read_by_mariadb(text: str, *, up: bool) -> tuple[int, bool]:
             raise NoDate(is_final=True)
         if has_clock:
             return micros, False
-    return _clock(sign.replace("+", "") + digits, up=up, longest=LONGEST_TIME + SECOND - 1)[0], True
+    return _clock(sign.replace("+", "") + digits, up=up, by_last=False,
+                  longest=LONGEST_TIME + SECOND - 1)[0], True
 
 
 def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
