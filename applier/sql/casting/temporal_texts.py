@@ -111,7 +111,7 @@ _WITH_CLOCK = 12
 """Digits from which on a fraction is one of seconds."""
 _ODD_ON_MARIADB = re.compile(r"""
     [^\w\s]\W | [^\w\s.]\d{3} | \s\D | [\sT].*\s          # several marks, long parts, blanks behind a clock
-    | ^\d{5,}[^\d.] | ^(?!(\d{12}|\d{14})\.)\d{3,}\.(?!\d+\.) | ^\d+\.(\D|$)             # digits with something behind them
+    | ^\d{5,}[^\d.] | ^(?!(\d{12}|\d{14})\.)\d{3,}\.(?!\d+\.) | ^\d+\.(\D|$)     # digits with something behind
     | ^\d\.\d+(?![\d.-]) | (\d+[^\w\s]){3}\d+\s""", re.ASCII | re.DOTALL | re.VERBOSE)
 
 
