@@ -148,7 +148,7 @@ def test_default_of_mariadb(text, expected):
     ("DATE DEFAULT 'today'", "not a date"), ("DATE DEFAULT '123.4.5'", "as if the year had two digits"),
     ("BIGINT UNSIGNED DEFAULT (-1)", "out of the range"), ("BIT(8) DEFAULT (2000)", "out of the range"),
     ("BINARY(3) DEFAULT ('abcd')", "longer"), ("DOUBLE DEFAULT (JSON_ARRAY())", "as a number"),
-    ("INT DEFAULT (UNHEX('41'))", "not a number"), ("VARCHAR(20) DEFAULT 1e20", "exponent"),
+    ("INT DEFAULT (UNHEX('41'))", "not a number"),
     ("JSON DEFAULT ('{')", "object member"),
 ])
 def test_defaults_that_cannot_be_computed(text, why):
