@@ -77,7 +77,7 @@ def _datetime(text: str, *, up: bool, needs_space: bool,
         end = at
         while end < len(text) and text[end] in string.digits and end - at < width:
             end += 1
-        parts.append(int(text[at:end]))
+        parts.append(_number(text[at:end]))
         widths.append(end - at)
         if parts[-1] > _MOST_PART:
             raise NoDate(is_final=False)
@@ -136,6 +136,14 @@ def _datetime(text: str, *, up: bool, needs_space: bool,
     return micros, has_clock, offset
 
 
+def _number(digits: str) -> int:
+    """The number of a part; one of more than 20 digits is as large as any other, and too large for int()."""
+    return int(digits.lstrip("0")[:_MOST_DIGITS] or 0)
+
+
+_MOST_DIGITS = 20
+
+
 def _before_time(text: str, *, up: bool) -> tuple[int, bool, int | None]:
     """The same of a date before a time, which the calendar need not have."""
     try:
@@ -174,11 +182,11 @@ def _clock(text: str, *, up: bool, by_last: bool, longest: int) -> tuple[int, bo
     if found.end() == start or re.match(r"[eE][+-]?\d", text[found.end():]):
         raise NoDate(is_final=True)
     if found["packed"] is None:
-        days = int(found["days"] or 0)
+        days = _number(found["days"] or "")
         parts = found["clock"] if found["clock"] else f"0{found['hours']}{found['behind']}"
-        numbers = [int(part) for part in parts.split(":")]
+        numbers = [_number(part) for part in parts.split(":")]
     else:
-        days, whole = 0, int(found["packed"] or 0)
+        days, whole = 0, _number(found["packed"])
         numbers = [whole // 10000, whole // 100 % 100, whole % 100] if whole <= _MOST_NUMBER else [whole]
     if max(days, *numbers) > _MOST_NUMBER:
         raise NoDate(is_final=True)

@@ -73,3 +73,19 @@ def test_surrogates_in_bytes_are_text_to_mariadb_alone(flavour, charset):
             convert_values(values, ColumnType("blob"), text, Session(flavour))
     else:
         assert convert_values(values, ColumnType("blob"), text, Session(flavour)).to_pylist() == ["a"]
+
+
+@FLAVOURS
+@pytest.mark.parametrize("kind", ["DATE", "DATETIME(6)", "TIME(6)", "YEAR", "INT", "DECIMAL(10,2)", "DOUBLE"])
+@pytest.mark.parametrize("text", ["{}", "{}:1", "1 {}:1", "2020-01-{}", ".{}", "{}.5", "-{}", "0{}"])
+def test_thousands_of_digits_are_read_or_refused(kind, text, flavour):
+    """Python's int() takes no more than 4,300 of them."""
+    try:
+        made = converted(kind, [text.format("1" * 5000)], flavour)
+    except NotComputable:
+        return
+    assert len(made) == 1
+
+
+def test_many_digits_are_no_time_on_mysql():
+    assert converted("TIME", ["1" * 5000 + ":1", "-" + "1" * 11], "mysql") == converted("TIME", ["x", "0"], "mysql")
