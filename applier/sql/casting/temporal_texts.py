@@ -75,7 +75,7 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
         except NoDate:
             return _ZERO
         except Unclear:
-            raise NotComputable(f"{text!r} as {new.base.upper()}") from None
+            raise NotComputable(f"{text[:_MOST]!r} as {new.base.upper()}") from None
 
     usual = pc.match_substring_regex(values, USUAL_FORM)
     micros = pc.if_else(usual, values, None).cast(pa.timestamp("us")).cast(pa.int64())
@@ -92,7 +92,7 @@ def _instant(text: str, fsp: int, session: Session) -> int:
         number = re.fullmatch(r"(\d+)\.\d+", text, re.ASCII)
         if number and len(number[1]) < _WITH_CLOCK:
             raise NoDate(is_final=True)
-        if _BEGINS_A_DATETIME.match(text) and _ODD_ON_MARIADB.search(text):
+        if _BEGINS_A_DATETIME.match(text) and (len(text) > _MOST or _ODD_ON_MARIADB.search(text)):
             raise Unclear("a date in an unusual form")
         text = re.sub(r"^(?=\d\.\d+[.-])", "000", text)  # a year of one digit before a point is that year
     micros, _, offset = datetime_of_text(text, up=rounds(session))
@@ -109,6 +109,8 @@ def _instant(text: str, fsp: int, session: Session) -> int:
 _BEGINS_A_DATETIME = re.compile(r"[0-9]{5,}|[0-9]{1,4}[^\w\s]+[0-9]|[0-9]+[.]$")
 _WITH_CLOCK = 12
 """Digits from which on a fraction is one of seconds."""
+_MOST = 100
+"""Characters of text in which a form is looked for, which takes the square of their number."""
 _ODD_ON_MARIADB = re.compile(r"""
     [^\w\s]\W | [^\w\s.]\d{3} | \s\D | [\sT].*\s          # several marks, long parts, blanks behind a clock
     | ^\d{5,}[^\d.] | ^(?!(\d{12}|\d{14})\.)\d{3,}\.(?!\d+\.) | ^\d+\.(\D|$)     # digits with something behind
@@ -135,7 +137,7 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
         except InvalidDate as error:
             micros = error.micros, False
         except Unclear:
-            raise NotComputable(f"{text!r} as TIME") from None
+            raise NotComputable(f"{text[:_MOST]!r} as TIME") from None
         size = abs(micros[0]) if micros[1] else micros[0] % DAY
         whole: int = (size + (unit // 2 if up else 0)) // unit * unit
         return min(whole, longest) * (-1 if micros[1] and micros[0] < 0 else 1)

@@ -87,5 +87,17 @@ def test_thousands_of_digits_are_read_or_refused(kind, text, flavour):
     assert len(made) == 1
 
 
+@FLAVOURS
+@pytest.mark.parametrize("text", ["2020-01-01" + "T" * 100_000, "1" * 100_000, "1-" * 50_000, "1 " * 50_000 + "x",
+                                  "2020-01-01 " + ":" * 100_000])
+def test_long_text_takes_no_longer_than_it_is(text, flavour):
+    """The square of so many characters would take minutes."""
+    for kind in ("DATETIME", "TIME"):
+        try:
+            converted(kind, [text], flavour)
+        except NotComputable as error:
+            assert len(str(error)) < 300
+
+
 def test_many_digits_are_no_time_on_mysql():
     assert converted("TIME", ["1" * 5000 + ":1", "-" + "1" * 11], "mysql") == converted("TIME", ["x", "0"], "mysql")
