@@ -212,7 +212,7 @@ _TWO_POINTS = r"(?s)^(\s*[+-]?\d*)\.(\d*)\..*"
 _SHORT_YEARS = 99_12_31, 1000_01_01
 """Between these, MySQL reads a number as a date with a year of up to three digits; MariaDB finds it invalid."""
 _BETWEEN_DATES = r"^(\d{9,11}|\d{13})$"
-"""Numbers of digits that text has in no date, while numbers are read from the right."""
+"""As many digits as no date in text has. Servers read those of a number from the right."""
 _ZERO = Decimal(0)
 _LONGEST_TIME = 30
 """Characters of a time, or of a date and time."""

@@ -30,7 +30,7 @@ from applier.mysql.values.scanned_times import (
     time_of_text,
 )
 from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY, number
-from applier.sql.casting.temporals import rounds
+from applier.sql.casting.temporals import in_zone, rounds
 from applier.sql.casting.texts import by_distinct
 from applier.sql.values import Value, as_number
 
@@ -205,7 +205,7 @@ def _datetime(one: str | Decimal, session: Session, *, whole: bool = False, is_d
         return error.micros, error.has_clock
     if session.flavour == "mariadb" and offset is not None:
         raise Unclear("a date with an offset from UTC")
-    return micros if offset is None else _in_zone(micros - offset, session), has_clock
+    return micros if offset is None else in_zone(micros - offset, session), has_clock
 
 
 def _is_allowed(error: InvalidDate, one: str | Decimal, session: Session, *, whole: bool) -> bool:
@@ -246,7 +246,7 @@ def _time(one: str | Decimal, session: Session) -> tuple[int, bool]:
         whole, fraction = _parts(one, session)
         return time_of_number(whole, fraction), abs(whole) <= LARGEST_TIME
     micros, is_whole, offset = time_of_text(one, up=rounds(session))
-    return micros if offset is None else _in_zone(micros - offset, session) % DAY, is_whole
+    return micros if offset is None else in_zone(micros - offset, session) % DAY, is_whole
 
 
 def _exact(number: float) -> Decimal | None:
@@ -274,11 +274,3 @@ def _parts(number: Decimal, session: Session) -> tuple[int, int]:
     if exact != fraction:
         raise NotComputable("a number with more than six digits behind the point as a date")
     return whole, fraction
-
-
-def _in_zone(instant: int, session: Session) -> int:
-    shown = session.in_zone(instant)
-    if shown is None:
-        raise NotComputable("a time with an offset from UTC in the server's own time zone, which the log does not "
-                            "tell, and --system-time-zone can")
-    return shown

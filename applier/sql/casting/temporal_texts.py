@@ -25,7 +25,7 @@ from applier.mysql.values.scanned_times import (
     time_of_text,
 )
 from applier.mysql.values.zero_dates import DAY, ZERO_DAY
-from applier.sql.casting.temporals import from_clock, local_micros, rounds
+from applier.sql.casting.temporals import from_clock, in_zone, local_micros, rounds
 from applier.sql.casting.texts import by_distinct, fitted
 
 _ZERO = ZERO_DAY * DAY
@@ -103,7 +103,7 @@ def _instant(text: str, fsp: int, session: Session) -> int:
     unit = 10**(6 - fsp)
     if rounds(session) and micros % _SECOND + unit // 2 >= _SECOND:  # the next second, which loses the offset
         return micros
-    return _in_zone(micros - offset, session)
+    return in_zone(micros - offset, session)
 
 
 _BEGINS_A_DATETIME = re.compile(r"[0-9]{5,}|[0-9]{1,4}[^\w\s]+[0-9]|[0-9]+[.]$")
@@ -144,14 +144,6 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
 
     def _by_mysql(text: str) -> tuple[int, bool]:
         micros, _, offset = time_of_text(text, up=up)
-        return (micros, True) if offset is None else (_in_zone(micros - offset, session), False)
+        return (micros, True) if offset is None else (in_zone(micros - offset, session), False)
 
     return by_distinct(values, read, pa.int64()).cast(pa.duration("us"))
-
-
-def _in_zone(instant: int, session: Session) -> int:
-    shown = session.in_zone(instant)
-    if shown is None:
-        raise NotComputable("a time with an offset from UTC in the server's own time zone, which the log does not "
-                            "tell, and --system-time-zone can")
-    return shown

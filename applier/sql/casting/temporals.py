@@ -82,6 +82,16 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
     return pa.array(clock, pa.int64(), mask=is_null).cast(arrow_type(new))
 
 
+def in_zone(instant: int, session: Session) -> int:
+    """A time in microseconds UTC, of text with an offset, by the session's clock. Raises NotComputable if its zone is
+    unknown."""
+    shown = session.in_zone(instant)
+    if shown is None:
+        raise NotComputable("a time with an offset from UTC in the server's own time zone, which the log does not "
+                            "tell, and --system-time-zone can")
+    return shown
+
+
 def as_copied(values: pa.Array, session: Session) -> pa.Array:
     """TIMESTAMPs of a table that MySQL copies: those of an hour that occurs twice in the session's time zone become
     those of the first one. Raises NotComputable if the zone is unknown and some zone has such an hour."""
