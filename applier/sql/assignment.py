@@ -113,9 +113,6 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             return _years(value, wanted, session)
         if value.type.base == "double":
             value = _whole(value, wanted)
-    if wanted.base in _DATETIMES and value.type.base in ("decimal", "double", "float") and \
-            _has_fraction(value.values):
-        raise NotComputable("numbers with a fraction as dates")
     if wanted.base in _FIELDS and value.is_column and (value.type.zerofill or value.type.base in ("float", "year")):
         value = numbers(as_number(value, session), constant=value.constant)
     if wanted.base in DATES and value.type.base in NUMBERS - {"bit"}:
@@ -188,18 +185,36 @@ def _has_fraction(values: pa.Array) -> bool:
     return bool(pc.any(found).as_py())
 
 
+def _without_fraction(found: pa.Array, wanted: ColumnType) -> pa.Array:
+    """The whole numbers that MySQL reads as dates. Raises NotComputable where a fraction of a second counts."""
+    is_exact = pa.types.is_decimal(found.type)
+    whole = decimals.truncated(found, 0) if is_exact else pc.trunc(found)
+    has_fraction = decimals.has_fraction(found) if is_exact else pc.not_equal(whole, found)
+    digits = pc.filter(whole, has_fraction).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    has_clock = digits >= _FIRST_CLOCK
+    if wanted.base == "date":
+        day, month = digits // 10**6 % 100, digits // 10**8 % 100
+        in_each_month = (month > 0) & (day > 0) & (day < 29)  # rounded, 2024-00-00 is invalid in each sql_mode
+        counts = has_clock & ((digits % 10**6 == _LAST_SECOND) | ~in_each_month)
+    else:
+        counts = has_clock | (digits == 0)
+    if counts.any():
+        raise NotComputable("numbers with a fraction as dates")
+    return whole
+
+
 def _digits(value: Value, wanted: ColumnType, session: Session) -> tuple[Value, Session]:
     """Whole numbers as dates, by their digits from the right. (In an ALTER, doubles go through text, as all of MySQL's
     numbers do.)"""
     found = as_number(value, session)
-    if wanted.base == "date" and pa.types.is_floating(found.type):
+    if session.flavour != "mysql" and wanted.base == "date" and pa.types.is_floating(found.type):
         found = pc.trunc(found)
     if _has_fraction(found):
-        whole = decimals.truncated(found, 0) if pa.types.is_decimal(found.type) else pc.trunc(found)
-        if session.flavour == "mysql" and pc.any(pc.match_substring_regex(
-                whole.cast(pa.decimal128(38, 0)).cast(pa.string()), _BETWEEN_DATES)).as_py():
-            raise NotComputable("numbers of so many digits with a fraction as dates")
-        return value, session
+        if session.flavour != "mysql" and wanted.base != "date":
+            raise NotComputable("numbers with a fraction as dates")
+        if session.flavour != "mysql":
+            return value, session
+        found = _without_fraction(found, wanted)
     found = found.cast(pa.decimal128(38, 0))
     low, high = (pa.scalar(Decimal(bound), pa.decimal128(38, 0)) for bound in _SHORT_YEARS)
     if session.flavour == "mysql" and pc.any(pc.and_(pc.greater(found, low), pc.less(found, high))).as_py():
@@ -211,8 +226,9 @@ _TWO_POINTS = r"(?s)^(\s*[+-]?\d*)\.(\d*)\..*"
 """Of these numbers MariaDB reads the digits on both sides of the first point as a whole number."""
 _SHORT_YEARS = 99_12_31, 1000_01_01
 """Between these, MySQL reads a number as a date with a year of up to three digits; MariaDB finds it invalid."""
-_BETWEEN_DATES = r"^(\d{9,11}|\d{13})$"
-"""As many digits as no date in text has. Servers read those of a number from the right."""
+_FIRST_CLOCK = 101_00_00_00
+"""The first number in which MySQL sees a time of day, too."""
+_LAST_SECOND = 23_59_59
 _ZERO = Decimal(0)
 _LONGEST_TIME = 30
 """Characters of a time, or of a date and time."""
