@@ -21,7 +21,7 @@ from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, CHARACTER, DATES, MEMBERS
 from applier.schema.checks import is_json
-from applier.schema.defaults import implicit_scalar
+from applier.schema.defaults import implicit_scalar, is_temporal_literal
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Default
 from applier.sql.assignment import assigned
@@ -30,7 +30,7 @@ from applier.sql.evaluator import Typed, calls_functions, evaluate, number, take
 from applier.sql.functions.dates.current import current_timestamp
 from applier.sql.same_expressions import literal_of
 from applier.sql.tokens import tokenize
-from applier.sql.values import BYTES, NULL, TEXT, Value, as_number, constant
+from applier.sql.values import BYTES, NULL, TEXT, Value, as_number, as_text, constant
 
 Stored = Callable[[str], pa.Array | pa.ChunkedArray]
 """Finds the values of a stored column of the same rows; KeyError if it does not exist."""
@@ -71,6 +71,8 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
             evaluate(f"NOW({fsp})", columns, n, session)
     if default.kind == "expression":
         made = evaluate(default.text, columns, n, session)
+        if made.values.null_count and is_temporal_literal(default.text):
+            raise NotComputable(f"the literal {default.text}, in a form that is not known")
         made = replace(made, digits=True) if made.digits is None else made  # of an older definition: MariaDB's 0x41
         if literal_of(default.text) is None:
             return made
@@ -99,7 +101,9 @@ def _literal(default: Default, column: Column, session: Session) -> Value:
         return Value(pa.array([bytes.fromhex(default.text)], pa.binary()), BYTES, constant=True, digits=True)
     if default.kind == "number":
         with suppress(NotComputable):
-            return number(default.text)
+            made = number(default.text)
+            is_label = column.type.base in MEMBERS and session.flavour == "mysql"  # of an expression it is a position
+            return Value(as_text(made, session), TEXT, constant=True) if is_label else made
     is_read_again = column.type.entry.prefix > 0
     return constant(pa.scalar(default.text), replace(TEXT, charset=session.literals) if is_read_again else TEXT)
 

@@ -24,6 +24,7 @@ from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.literals import convert
 from applier.sql.same_expressions import literal_of
 from applier.sql.tokens import tokenize
+from applier.sql.values import as_text
 
 
 def implicit_scalar(column_type: ColumnType, flavour: str) -> pa.Scalar:
@@ -92,17 +93,20 @@ def is_temporal_literal(sql: str) -> bool:
 
 def of_temporal_literal(default: Default, column_type: ColumnType, session: Session) -> Default:
     """Return DATE'…', TIME'…' or TIMESTAMP'…' as a column keeps it: in MariaDB a number or a time, where the column has
-    those, else the literal's text. Other defaults, and those whose value is unknown, are unchanged."""
+    those, else the text of the value. Other defaults, and those whose value is unknown, are unchanged."""
     if not is_temporal_literal(default.text):
         return default
-    word, literal, _ = tokenize(default.text)
-    base, is_time, text = column_type.base, word.keyword == "TIME", literal.text
-    if session.flavour == "mysql":  # which takes most of them only as expressions
-        return Default("string", text) if is_time and base not in NUMBERS | DATES | {"year"} else default
-    if base not in NUMBERS and (base != "time" or is_time):
-        return default if is_time and base in DATES | {"year"} else Default("string", text)
+    word, *_ = tokenize(default.text)
+    base, is_time = column_type.base, word.keyword == "TIME"
+    if session.flavour == "mysql" or (is_time and base in DATES | {"year"}):
+        return default
     try:
-        [made] = assigned(evaluate(default.text, no_columns, 1, session), column_type, session).to_pylist()
+        value = evaluate(default.text, no_columns, 1, session)
+        if value.values.null_count:
+            return default  # in a form that is not known: reported when the value is needed
+        if base not in NUMBERS and (base != "time" or is_time):
+            return Default("string", as_text(value, session)[0].as_py())
+        [made] = assigned(value, column_type, session).to_pylist()
     except NotComputable:
         return default
     if base == "time":

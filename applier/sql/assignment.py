@@ -6,6 +6,7 @@ constant, are converted like values of columns (`applier.sql.casting.values`).
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
@@ -30,14 +31,26 @@ from applier.mysql.types import (
 )
 from applier.mysql.values import decimals
 from applier.mysql.values.scanned_times import LARGEST_TIME
+from applier.mysql.values.zero_dates import zero
 from applier.sql import literals
 from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.shown_numbers import written
-from applier.sql.casting.temporals import rounds_otherwise
+from applier.sql.casting.temporal_numbers import of_digits
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.json_documents.documents import unquoted
-from applier.sql.values import BYTES, DOUBLE, TEXT, Value, as_bytes, as_number, as_text, is_ascii, numbers
+from applier.sql.values import (
+    BYTES,
+    DOUBLE,
+    TEXT,
+    Value,
+    as_bytes,
+    as_number,
+    as_text,
+    is_ascii,
+    is_computed_double,
+    numbers,
+)
 
 _OF_NUMBERS = {*NUMBERS, *MEMBERS, "year"}
 """Types to which a number is converted by its value, however many of its digits are shown."""
@@ -51,9 +64,14 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
     With `strict`, a constant has to fit. Raises NotComputable if it is unknown what the column then holds.
     """
     try:
-        return _assigned(value, wanted, session, strict)
+        made = _assigned(value, wanted, session, strict)
     except pa.ArrowException as error:
         raise NotComputable(str(error).partition("\n")[0]) from None
+    if strict and value.constant and value.is_text and wanted.base in TEMPORAL:
+        text, none = value.values[0].as_py(), 0 if wanted.base == "time" else zero(made.type).value
+        if text is not None and made[0].value == none and not _ZEROS.fullmatch(text):
+            raise NotComputable(f"{text!r} as {wanted.base.upper()}")
+    return made
 
 
 def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) -> pa.Array:
@@ -67,8 +85,6 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = Value(as_bytes(value, session), BYTES, value.constant)
     if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose:
         raise NotComputable("bytes that functions make as text in a wide character set")
-    local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as datetimes in UTC
-    local |= wanted.base in TEMPORAL and rounds_otherwise(session)  # and as both servers do without a sql_mode
     counts = wanted.base in MEMBERS and value.type.base in NUMBERS and not strict
     if value.shown is not None and wanted.base not in MEMBERS and (wanted.charset or wanted.base in BINARY):
         shown = pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
@@ -79,7 +95,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if value.is_choice and value.type.base in MEMBERS:  # of NULLIF, whose label counts
         value = Value(as_text(value, session), TEXT, value.constant)
     as_digits = value.shows or wanted.base in _OF_NUMBERS or (wanted.base in TEMPORAL and value.type.base in TEMPORAL)
-    if value.constant and _is_literal(value) and as_digits and not local and not counts:
+    if value.constant and _is_literal(value) and as_digits and not counts and wanted.base not in TEMPORAL:
         try:
             plain = _python(value)
             if wanted.charset == "ascii" and isinstance(plain, bytes | bytearray) and not plain.isascii():
@@ -115,12 +131,13 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             value = _whole(value, wanted)
     if wanted.base in _FIELDS and value.is_column and (value.type.zerofill or value.type.base in ("float", "year")):
         value = numbers(as_number(value, session), constant=value.constant)
-    if wanted.base in DATES and value.type.base in NUMBERS - {"bit"}:
-        value, session = _digits(value, wanted, session)
     if value.type == wanted and value.values.type == arrow_type(wanted):
         return pc.utf8_rtrim(value.values, " ") if wanted.base == "char" else value.values
     if not as_digits:
         raise NotComputable(f"a number whose digits are not known as {wanted.base.upper()}")
+    if wanted.base in DATES and value.type.base in NUMBERS - {"bit"}:  # an ALTER of MySQL's takes their text
+        value = numbers(as_number(value, session), constant=value.constant)
+        return of_digits(value.values, value.type, wanted, session)
     if wanted.base == "time" and value.is_text and \
             pc.any(pc.greater(pc.utf8_length(value.values), _LONGEST_TIME)).as_py():
         raise NotComputable("long text as TIME")
@@ -144,6 +161,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if value.type.base == "double" and value.type.scale is None and wanted.base in _FIELDS and wanted.length:
         width = wanted.length
         value = Value(by_distinct(value.values, lambda number: written(number, width)), TEXT, value.constant)
+    elif is_computed_double(value) and (wanted.charset or wanted.base in BINARY) and wanted.base not in MEMBERS:
+        value = Value(as_text(value, session), TEXT, value.constant)
     elif value.type.base in ("double", "float") and wanted.base in ("char", "varchar") and \
             pc.any(pc.greater(pc.utf8_length(as_text(value, session)), wanted.length or 0)).as_py():
         raise NotComputable("a double whose text is longer than the column")
@@ -179,56 +198,9 @@ def _whole(value: Value, wanted: ColumnType) -> Value:
     return numbers(whole.cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
 
 
-def _has_fraction(values: pa.Array) -> bool:
-    found = decimals.has_fraction(values) if pa.types.is_decimal(values.type) else \
-        pc.not_equal(pc.floor(values), values)
-    return bool(pc.any(found).as_py())
-
-
-def _without_fraction(found: pa.Array, wanted: ColumnType) -> pa.Array:
-    """The whole numbers that MySQL reads as dates. Raises NotComputable where a fraction of a second counts."""
-    is_exact = pa.types.is_decimal(found.type)
-    whole = decimals.truncated(found, 0) if is_exact else pc.trunc(found)
-    has_fraction = decimals.has_fraction(found) if is_exact else pc.not_equal(whole, found)
-    digits = pc.filter(whole, has_fraction).cast(pa.float64()).to_numpy(zero_copy_only=False)
-    has_clock = digits >= _FIRST_CLOCK
-    if wanted.base == "date":
-        day, month = digits // 10**6 % 100, digits // 10**8 % 100
-        in_each_month = (month > 0) & (day > 0) & (day < 29)  # rounded, 2024-00-00 is invalid in each sql_mode
-        counts = has_clock & ((digits % 10**6 == _LAST_SECOND) | ~in_each_month)
-    else:
-        counts = has_clock | (digits == 0)
-    if counts.any():
-        raise NotComputable("numbers with a fraction as dates")
-    return whole
-
-
-def _digits(value: Value, wanted: ColumnType, session: Session) -> tuple[Value, Session]:
-    """Whole numbers as dates, by their digits from the right. (In an ALTER, doubles go through text, as all of MySQL's
-    numbers do.)"""
-    found = as_number(value, session)
-    if session.flavour != "mysql" and wanted.base == "date" and pa.types.is_floating(found.type):
-        found = pc.trunc(found)
-    if _has_fraction(found):
-        if session.flavour != "mysql" and wanted.base != "date":
-            raise NotComputable("numbers with a fraction as dates")
-        if session.flavour != "mysql":
-            return value, session
-        found = _without_fraction(found, wanted)
-    found = found.cast(pa.decimal128(38, 0))
-    low, high = (pa.scalar(Decimal(bound), pa.decimal128(38, 0)) for bound in _SHORT_YEARS)
-    if session.flavour == "mysql" and pc.any(pc.and_(pc.greater(found, low), pc.less(found, high))).as_py():
-        raise NotComputable("numbers as dates before the year 1000")
-    return numbers(found, constant=value.constant), replace(session, flavour="mariadb")
-
-
+_ZEROS = re.compile(r"[0\s\W]*")
 _TWO_POINTS = r"(?s)^(\s*[+-]?\d*)\.(\d*)\..*"
 """Of these numbers MariaDB reads the digits on both sides of the first point as a whole number."""
-_SHORT_YEARS = 99_12_31, 1000_01_01
-"""Between these, MySQL reads a number as a date with a year of up to three digits; MariaDB finds it invalid."""
-_FIRST_CLOCK = 101_00_00_00
-"""The first number in which MySQL sees a time of day, too."""
-_LAST_SECOND = 23_59_59
 _ZERO = Decimal(0)
 _LONGEST_TIME = 30
 """Characters of a time, or of a date and time."""

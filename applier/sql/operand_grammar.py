@@ -102,7 +102,8 @@ class OperandReader(TokenReader, ABC):
     def _temporal(self, word: str) -> Node:
         """A literal with its type, of as many digits behind the point as it has."""
         text = self._string(self._next())
-        digits = min(6, len(text.text.rpartition(".")[2])) if re.fullmatch(r"[-\d: T]+\.\d*", text.text) else 0
+        found = re.fullmatch(r"[-/\d:\sT]*\.(\d*)\s*", text.text)
+        digits = min(6, len(found[1])) if found else 0
         return Call("CAST", (text,), "DATE" if word == "DATE" else f"{_TYPES.get(word, word)}({digits})")
 
     def _named(self, token: Token) -> Node:

@@ -18,6 +18,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.values import decimals
 from applier.mysql.values.value_texts import exact_texts
+from applier.sql.casting import shown_numbers
 from applier.sql.casting.byte_strings import as_ascii, bytes_of_text
 from applier.sql.casting.number_texts import leading_integers
 from applier.sql.casting.texts import BMP, WIDE, by_distinct, in_charset
@@ -224,7 +225,14 @@ def as_text(value: Value, session: Session, charset: str | None = TEXT.charset) 
     if value.is_sum and value.type.base == "time":
         exact = convert_values(value.values, ColumnType("time", fsp=6), TEXT, session)
         return pc.replace_substring_regex(exact, r"\.0+$", "")
+    if is_computed_double(value):
+        return shown_numbers.computed(value.values, session.flavour)
     return convert_values(value.values, value.type, TEXT, session)
+
+
+def is_computed_double(value: Value) -> bool:
+    """Whether a value is a double that is no column's, for which MySQL has fewer characters."""
+    return value.type.base == "double" and value.type.scale is None and not value.is_column
 
 
 def shown_bytes(value: Value) -> pa.Array:

@@ -246,7 +246,8 @@ def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
 
 
 _USUAL = re.compile(r"(\d{1,9}|\d{12}|\d{14}|\d{1,4}(:\d{1,2}){1,2}|\d{1,3}\s+\d+(:\d{1,2}){0,2}|"
-                    r"\d{1,4}[^\w\s:]\d{1,2}[^\w\s:]\d{1,2}((T| +)\d{1,2}(:\d{1,2}){0,2})?)(\.\d*)?", re.ASCII)
+                    r"(?!\d{3}\.)\d{1,4}[^\w\s:]\d{1,2}[^\w\s:]\d{1,2}((T| +)\d{1,2}(:\d{1,2}){0,2})?)(\.\d*)?",
+                    re.ASCII)
 _ODD = re.compile(r"^:|^\d{8}|[T\s]|\.\D")
 _WITH_SPACE = re.compile(r"\d+[^\w\s]+\d+[^\w\s]+\d+\s+\d", re.ASCII)
 """A date and a time, however short."""

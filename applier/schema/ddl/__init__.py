@@ -2,5 +2,5 @@
 
 __all__ = [
     "alter_actions", "column_grammar", "create_table", "cursor", "ddl", "key_grammar", "partition_grammar",
-    "schema_changes", "type_grammar", "versioned_tables",
+    "schema_changes", "temporal_defaults", "type_grammar", "versioned_tables",
 ]

@@ -3,11 +3,8 @@
 Source: MySQL manual, "CREATE TABLE Statement" and "Data Type Default Values"; MariaDB's "CREATE TABLE".
 """
 
-import datetime
-import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
 from applier.errors import SchemaError
 from applier.mysql.character_sets.client_charsets import CodedText, introduced_charset
@@ -16,19 +13,18 @@ from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES
 from applier.mysql.types import ColumnType
-from applier.mysql.values.temporal_literals import read_datetime, read_time
 from applier.schema.checks import CheckWords, is_text, json_check
 from applier.schema.ddl.constraint_grammar import parse_check, parse_references
 from applier.schema.ddl.cursor import Cursor, StatementContext
+from applier.schema.ddl.temporal_defaults import kept_literal
 from applier.schema.ddl.type_grammar import TypeWords, parse_type, resolve_type
 from applier.schema.defaults import TEMPORAL_LITERALS, is_temporal_literal, of_temporal_literal
 from applier.schema.foreign_keys import ForeignKeyWords
 from applier.schema.table_parts import Column, Default
 from applier.schema.undecodable import in_column, shown, shown_members
-from applier.sql.casting.temporals import rounds, rounds_otherwise, rounds_to_days
 from applier.sql.grammar import has_columns, is_literal
 from applier.sql.literal_charsets import as_kept
-from applier.sql.tokens import Token, render, tokenize
+from applier.sql.tokens import Token, render
 
 _NOW = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
 _AFTER_A_COLUMN = (",", ")", "FIRST", "AFTER", "PARTITION", "REMOVE")
@@ -267,92 +263,14 @@ def _own_check(words: ColumnWords, context: StatementContext) -> str | None:
 
 
 def resolve_default(default: Default | None, column_type: ColumnType, context: StatementContext) -> Default | None:
-    """Return the default as a definition keeps it: literals of a TIMESTAMP are datetimes."""
+    """Return the default as a definition keeps it."""
     if context.flavour == "mysql" and default == Default("string") and (
             column_type.entry.prefix or column_type.base == "vector"):
         return None  # the server warns and ignores it
     if default is not None and default.kind == "expression":
         default = of_temporal_literal(default, column_type, Session(context.flavour, context.sql_mode))
-    if default is not None and column_type.base == "timestamp":
-        default = _bytes_as_text(default)
     default = in_column(default, column_type)
-    session = Session(context.flavour, context.sql_mode)
-    if context.flavour == "mysql" and (named := _with_offset(default, column_type, rounds(session))) is not None:
-        time, offset = named
-        if offset is None:
-            default = Default("string", str(time))
-        elif column_type.base == "timestamp":
-            return Default("string", str(time - offset))
-        elif (local := context.from_utc(time - offset)) is None:
-            return default  # reported when the value is needed
-        else:
-            default = Default("string", str(local))
-    if default is None or default.kind not in ("string", "number") or not (
-            column_type.base == "timestamp" or (column_type.base in _ROUNDED and rounds_otherwise(session))):
-        return default
-    value = default.text if default.kind == "string" else Decimal(default.text)
-    up = rounds_to_days(session) if column_type.base == "date" else rounds(session)
-    try:
-        if column_type.base == "time":
-            return Default("string", _time_text(read_time(value, column_type.fsp, context.flavour, up)))
-        instant = read_datetime(value, column_type.fsp, context.flavour, up)
-        if column_type.base != "timestamp":
-            shown = str(instant)[:10] if column_type.base == "date" else str(instant)
-            return default if isinstance(instant, int) else Default("string", shown)
-        utc = None if isinstance(instant, int) else context.to_utc(instant)
-    except (ValueError, OverflowError):
-        return default  # in an unknown form: reported when the value is needed
-    if isinstance(instant, int):  # no TIMESTAMP has another invalid date
-        return Default("string", "0000-00-00 00:00:00")
-    return Default("local", str(instant)) if utc is None else Default("string", str(utc))
-
-
-def _bytes_as_text(default: Default) -> Default:
-    """Return a default of hexadecimal digits or bits as the text that they are to a TIMESTAMP; other defaults
-    unchanged."""
-    words = tokenize(default.text) if default.kind == "expression" else []
-    if [word.kind for word in words] == ["bytes", "end"]:
-        default = Default("bytes", words[0].text)
-    return Default("string", bytes.fromhex(default.text).decode("latin-1")) if default.kind == "bytes" else default
-
-
-def _with_offset(default: Default | None, column_type: ColumnType, up: bool,
-                 ) -> tuple[datetime.datetime, datetime.timedelta | None] | None:
-    """Return the time that a literal of MySQL with an offset from UTC names, and that offset; None for other defaults.
-    A fraction that is rounded up to the next second loses the offset, so that the time is one of the session's zone."""
-    found = _WITH_OFFSET.fullmatch(default.text) if default is not None and default.kind == "string" else None
-    if found is None or column_type.base not in ("date", "datetime", "timestamp"):
-        return None
-    try:
-        given, instant = (read_datetime(found[1], fsp, "mysql", up) for fsp in (6, column_type.fsp))
-    except (ValueError, OverflowError):
-        return None
-    if isinstance(instant, int) or isinstance(given, int):
-        return None
-    if instant.second != given.second:
-        return instant, None
-    offset = int(f"{found[2]}1") * datetime.timedelta(hours=int(found[3]), minutes=int(found[4]))
-    return given if column_type.base == "date" else instant, offset
-
-
-_WITH_OFFSET = re.compile(r"(\d+-.*\d)([+-])(\d\d):(\d\d)", re.ASCII | re.DOTALL)
-_ROUNDED = ("date", "datetime", "time")
-
-
-def _time_text(span: datetime.timedelta) -> str:
-    size = abs(span)
-    seconds = size.days * 86_400 + size.seconds
-    fraction = f".{size.microseconds:06}" if size.microseconds else ""
-    return f"{'-' * (span < size)}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
-
-
-def in_utc(default: Default | None, context: StatementContext) -> Default | None:
-    """Return a TIMESTAMP's default in the server's own time zone, which the context has, converted to UTC; other
-    defaults unchanged."""
-    if default is None or default.kind != "local":
-        return default
-    utc = context.to_utc(datetime.datetime.fromisoformat(default.text))
-    return default if utc is None else Default("string", str(utc))
+    return None if default is None else kept_literal(default, column_type, context)
 
 
 def old_timestamps(columns: list[ColumnWords]) -> set[str]:

@@ -13,7 +13,6 @@ from applier.mysql.names import folded
 from applier.mysql.sequences import SequenceState
 from applier.mysql.session import SYSTEM
 from applier.schema.checks import keeps_checks
-from applier.schema.ddl.column_grammar import in_utc
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import (
@@ -27,6 +26,7 @@ from applier.schema.ddl.schema_changes import (
     SessionChange,
     TableName,
 )
+from applier.schema.ddl.temporal_defaults import in_utc
 from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.dump_header import database_of_header
 from applier.schema.foreign_keys import honours_inline_references

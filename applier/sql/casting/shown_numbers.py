@@ -17,8 +17,10 @@ _DIGITS = 17
 _FLOAT_DIGITS = 6
 _FLOAT_WIDTH = 12
 """Characters that MySQL has for a FLOAT."""
-_WIDTHS = {"mysql": 22, "mariadb": 331}
+_WIDTHS = {"mysql": 24, "mariadb": 331}
 """Characters that servers have for a DOUBLE."""
+_COMPUTED_WIDTH = 22
+"""Those that MySQL has for one that is no column's."""
 _MOST_ZEROS = 15
 """Doubles with more zeros before or after their digits are written with an exponent."""
 
@@ -40,6 +42,12 @@ def shown(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
             raise NotComputable("these numbers' zeros")
         return pc.utf8_lpad(text, old.length or old.entry.digits, "0")
     return text
+
+
+def computed(values: pa.Array, flavour: str) -> pa.Array:
+    """Doubles that are the values of expressions, as the servers write them."""
+    width = _COMPUTED_WIDTH if flavour == "mysql" else _WIDTHS[flavour]
+    return by_distinct(values, lambda number: written(number, width))
 
 
 def written(number: float, width: int, most: int = _DIGITS) -> str:

@@ -16,7 +16,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.values import decimals
-from applier.mysql.values.zero_dates import DAY, ZERO_DAY, zero
+from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY, zero
 from applier.sql.casting import members, number_texts, numbers, temporal_texts
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.temporals import cut, cut_time, from_clock, local_micros, rounds
@@ -24,6 +24,8 @@ from applier.sql.casting.temporals import cut, cut_time, from_clock, local_micro
 _SECOND = 1_000_000
 _BIGINT, _WIDE, _SHOWN = ColumnType("bigint"), pa.decimal128(38, 0), ColumnType("longtext", charset="utf8mb4")
 _MOST_TIME, _TOO_NEAR, _LAST_YEAR = 8385959, 999_999_000, 2155.0
+_FIRST_CLOCK, _NO_TIME = 101_00_00_00, Decimal(10**15)
+"""The first number with a time of day, and one that is larger than all of them."""
 
 
 def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -117,18 +119,37 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
     if not by_digits:
         text = shown(values, old, session.flavour)
         return temporal_texts.to_datetime(text, _SHOWN, new, session)
-    has_fraction = np.zeros(len(values), bool)
+    return of_digits(values, old, new, session)
+
+
+def of_digits(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """The same by the digits of the numbers, from the right. What is behind their point is a fraction of a second, and
+    counts where the number has a time of day."""
+    whole, nanos = values, np.zeros(len(values), np.int64)
     if pa.types.is_decimal(values.type):
-        values = values.cast(pa.decimal128(38, values.type.scale))
-        has_fraction = np.asarray(decimals.has_fraction(values).fill_null(False))
-        values = decimals.floor(values)
-    number = np.asarray(numbers.to_number(values, old, _BIGINT, session).fill_null(0)).astype(np.int64)
+        whole = decimals.floor(values.cast(pa.decimal128(38, values.type.scale)))
+        nanos = _nanos(values)
+    elif pa.types.is_floating(values.type):
+        whole = pc.floor(values)
+        nanos = np.rint(np.asarray(pc.subtract(values, whole).fill_null(0)) * 1e9).astype(np.int64)
+    number = np.asarray(numbers.to_number(whole, old, _BIGINT, session).fill_null(0)).astype(np.int64)
     clock, is_none = _by_digits(number, session)
-    of_none = (number == 0) & (new.fsp > 0 or rounds(session))  # '0000-00-00 00:00:00.49'
-    if new.base != "date" and (has_fraction & (~is_none | of_none)).any():
-        raise NotComputable("numbers with a fraction as dates")
-    clock = np.where(is_none, ZERO_DAY * DAY, clock)
-    return from_clock(clock, np.asarray(values.is_null()), 0, new, session)
+    counts = (nanos > 0) & (number >= _FIRST_CLOCK) & ~is_none
+    if (counts & (clock < BEFORE_ALL_DAYS * DAY)).any() or (new.base != "date" and ((nanos > 0) & (number == 0)).any()):
+        raise NotComputable("numbers with a fraction as invalid dates")
+    micros = (nanos + 500) // 1000 if rounds(session) else nanos // 1000
+    clock = np.where(is_none, ZERO_DAY * DAY, clock + np.where(counts, micros, 0))
+    return from_clock(clock, np.asarray(values.is_null()), 6 if counts.any() else 0, new, session)
+
+
+def _nanos(values: pa.Array) -> np.ndarray:
+    """What decimals have beyond the next smaller whole number, in whole nanoseconds; 0 for those that are no times."""
+    few = decimals.truncated(values, 9)
+    few = few.cast(pa.decimal128(38, few.type.scale))
+    none = pa.scalar(Decimal(0), few.type)
+    few = pc.if_else(pc.less(pc.abs(few), pa.scalar(_NO_TIME, few.type)), few, none).cast(pa.decimal128(30, 9))
+    fractions = pc.subtract(few, decimals.floor(few).cast(few.type)).cast(pa.float64()).fill_null(0)
+    return np.rint(np.asarray(fractions) * 1e9).astype(np.int64)
 
 
 def _by_digits(number: np.ndarray, session: Session) -> tuple[np.ndarray, np.ndarray]:
@@ -186,9 +207,7 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     if (whole >= 1e10).any() or (session.flavour == "mariadb" and (whole > _MOST_TIME).any()):
         raise NotComputable("numbers of more than 8385959 as TIME")
     whole = whole.astype(np.int64)
-    below_one = pc.subtract(size, decimals.floor(size).cast(size.type)).cast(pa.decimal128(20, number.type.scale))
-    fraction = pc.multiply(below_one, pa.scalar(Decimal(10**9), pa.decimal128(10, 0)))
-    nanos = np.asarray(decimals.floor(fraction).cast(pa.float64()).fill_null(0)).astype(np.int64)
+    nanos = _nanos(size)
     unit, is_mysql = 10**(9 - new.fsp), session.flavour == "mysql"
     if not is_mysql and (nanos >= _TOO_NEAR).any():
         raise NotComputable("numbers with the fraction .999999 as TIME, which MariaDB 10.11 does not take")

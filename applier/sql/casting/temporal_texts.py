@@ -113,7 +113,7 @@ _MOST = 100
 """Characters of text in which a form is looked for, which takes the square of their number."""
 _ODD_ON_MARIADB = re.compile(r"""
     [^\w\s]\W | [^\w\s.]\d{3} | \s\D | [\sT].*\s          # several marks, long parts, blanks behind a clock
-    | ^\d{5,}[^\d.] | ^(?!(\d{12}|\d{14})\.)\d{3,}\.(?!\d+\.) | ^\d+\.(\D|$)     # digits with something behind
+    | ^\d{5,}[^\d.] | ^\d{4}\.(?!\d+\.) | ^(?!(\d{4}|\d{12}|\d{14})\.)\d{3,}\. | ^\d+\.(\D|$)  # digits before others
     | ^\d\.\d+(?![\d.-]) | (\d+[^\w\s]){3}\d+\s""", re.ASCII | re.DOTALL | re.VERBOSE)
 
 

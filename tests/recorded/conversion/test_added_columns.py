@@ -27,7 +27,7 @@ NOT_COMPUTABLE = {
     "other values as a geometry, or a geometry as another value": r"^\w+ as (POINT|GEOMETRY)|^GEOMETRY as",
     "what is not a text as an address": r"^\w+ as (INET4|INET6|UUID)$",
     "text that is not a date or time": r"^'.*' as (DATE|DATETIME|TIMESTAMP|TIME)$|long text as TIME",
-    "numbers as invalid dates": r"no dates where invalid dates are allowed|with a fraction as dates",
+    "numbers as invalid dates": r"no dates where invalid dates are allowed|with a fraction as invalid dates",
     "numbers over 838:59:59": r"^numbers of more than 8385959 as TIME",
     "numbers that MySQL reads by their digits": r"^numbers with more than six digits|^numbers of so many digits",
     "TIME() of a fraction of a second, which is cut or rounded": r"^TIME of a value with a fraction",

@@ -48,7 +48,7 @@ NOT_COMPUTABLE = {
     "text that may be a year": r"text that begins with a zero as YEAR$|or of zero with an exponent, as YEAR$",
     "a time as a year": r"TIME as YEAR$",
     "numbers beyond 64 bits": r"(floats|numbers) beyond 9223372036854775807$",
-    "a fraction of a day": r"numbers with a fraction as dates$",
+    "a fraction of a day": r"numbers with a fraction as invalid dates$",
     "an invalid date, rounded": r"an invalid date, rounded up$",
     "what depends on MariaDB's version": r"which some versions of MariaDB (have|take)$",
     "bytes that are not text": r"bytes that are not text$",
