@@ -28,6 +28,8 @@ Value = None | bool | int | float | Decimal | str | bytes | bytearray
 
 _DIGITS = Context(prec=100)  # a DECIMAL has up to 65, more than the default context keeps
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_BLANKS = " \t"
+"""Before digits; whether other ones are blanks depends on the type and the character set."""
 _LARGEST_FLOAT = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 _MYSQL_CHARACTERS, _MARIADB_CHARACTERS = 22, 331
 """Characters that servers have for a double in a TEXT."""
@@ -96,8 +98,8 @@ def _number(value: Value) -> Decimal | float:
     """A literal as a number. Bytes that an expression made (bytearray) are text, not a number."""
     if isinstance(value, bytes):
         return Decimal(int.from_bytes(value, "big"))
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        return Decimal(value.strip())
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip(_BLANKS)):
+        return Decimal(value.strip(_BLANKS))
     if isinstance(value, Decimal | float):
         return value
     raise ValueError(f"{value!r} is not a number")
@@ -146,7 +148,7 @@ def _decimal(value: Value, column_type: ColumnType, flavour: str) -> Decimal | s
 def _float(value: Value, column_type: ColumnType, flavour: str) -> float:
     """The exact number -0.0 has no sign; the string '-0' and the double -0e0 have one, but in
     MariaDB and in FLOAT(M,D)."""
-    number = float(value if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else _number(value))
+    number = float(value if isinstance(value, str) and _NUMBER.fullmatch(value.strip(_BLANKS)) else _number(value))
     if (column_type.unsigned and number < 0) or (column_type.base == "float" and abs(number) > _LARGEST_FLOAT):
         raise ValueError(f"{number} is out of the range of {column_type.column_type}")
     if column_type.scale is not None:
