@@ -36,6 +36,7 @@ from applier.sql import literals
 from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.shown_numbers import written
 from applier.sql.casting.temporal_numbers import of_digits
+from applier.sql.casting.temporals import rounds_otherwise
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.json_documents.documents import unquoted
@@ -69,7 +70,7 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
         raise NotComputable(str(error).partition("\n")[0]) from None
     if strict and value.constant and value.is_text and wanted.base in TEMPORAL:
         text, none = value.values[0].as_py(), 0 if wanted.base == "time" else zero(made.type).value
-        if text is not None and made[0].value == none and not _ZEROS.fullmatch(text):
+        if text is not None and made[0].value == none and _WORD.fullmatch(text):
             raise NotComputable(f"{text!r} as {wanted.base.upper()}")
     return made
 
@@ -85,6 +86,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = Value(as_bytes(value, session), BYTES, value.constant)
     if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose:
         raise NotComputable("bytes that functions make as text in a wide character set")
+    is_number_of_time = wanted.base == "time" and value.type.base in NUMBERS and not rounds_otherwise(session)
     counts = wanted.base in MEMBERS and value.type.base in NUMBERS and not strict
     if value.shown is not None and wanted.base not in MEMBERS and (wanted.charset or wanted.base in BINARY):
         shown = pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
@@ -95,7 +97,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if value.is_choice and value.type.base in MEMBERS:  # of NULLIF, whose label counts
         value = Value(as_text(value, session), TEXT, value.constant)
     as_digits = value.shows or wanted.base in _OF_NUMBERS or (wanted.base in TEMPORAL and value.type.base in TEMPORAL)
-    if value.constant and _is_literal(value) and as_digits and not counts and wanted.base not in TEMPORAL:
+    if value.constant and _is_literal(value) and as_digits and not counts and (
+            wanted.base not in TEMPORAL or is_number_of_time):
         try:
             plain = _python(value)
             if wanted.charset == "ascii" and isinstance(plain, bytes | bytearray) and not plain.isascii():
@@ -198,7 +201,7 @@ def _whole(value: Value, wanted: ColumnType) -> Value:
     return numbers(whole.cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
 
 
-_ZEROS = re.compile(r"[0\s\W]*")
+_WORD = re.compile(r"\D*[^\W\d]\D*")
 _TWO_POINTS = r"(?s)^(\s*[+-]?\d*)\.(\d*)\..*"
 """Of these numbers MariaDB reads the digits on both sides of the first point as a whole number."""
 _ZERO = Decimal(0)

@@ -135,9 +135,10 @@ def of_digits(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     number = np.asarray(numbers.to_number(whole, old, _BIGINT, session).fill_null(0)).astype(np.int64)
     clock, is_none = _by_digits(number, session)
     counts = (nanos > 0) & (number >= _FIRST_CLOCK) & ~is_none
-    if (counts & (clock < BEFORE_ALL_DAYS * DAY)).any() or (new.base != "date" and ((nanos > 0) & (number == 0)).any()):
-        raise NotComputable("numbers with a fraction as invalid dates")
     micros = (nanos + 500) // 1000 if rounds(session) else nanos // 1000
+    of_none = (number == 0) & (cut(micros, 10**(6 - new.fsp), rounds(session)) > 0)  # '0000-00-00 00:00:00.49'
+    if (counts & (clock < BEFORE_ALL_DAYS * DAY)).any() or (new.base != "date" and of_none.any()):
+        raise NotComputable("numbers with a fraction as invalid dates")
     clock = np.where(is_none, ZERO_DAY * DAY, clock + np.where(counts, micros, 0))
     return from_clock(clock, np.asarray(values.is_null()), 6 if counts.any() else 0, new, session)
 
