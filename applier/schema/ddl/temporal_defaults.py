@@ -37,6 +37,13 @@ def kept_literal(default: Default, column_type: ColumnType, context: StatementCo
         default = _bytes_as_text(default)
     if default.kind not in ("string", "number") or column_type.base not in TEMPORAL:
         return default
+    try:
+        return _kept(default, column_type, context)
+    except OverflowError:  # before the year 1 or after 9999 in another zone
+        return default
+
+
+def _kept(default: Default, column_type: ColumnType, context: StatementContext) -> Default:
     session = Session(context.flavour, context.sql_mode, "+00:00")
     if context.flavour == "mysql" and (named := _with_offset(default, column_type, rounds(session))) is not None:
         time, offset = named

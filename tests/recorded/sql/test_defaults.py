@@ -158,6 +158,17 @@ def test_defaults_that_cannot_be_computed(text, why):
     assert caught.value.table == "d.t"
 
 
+@pytest.mark.parametrize("text", ["'9999-12-31 23:30:00'", "'0001-01-01 00:30:00'", "'9999-12-31 23:30:00-01:00'"])
+@pytest.mark.parametrize("zone", ["-03:00", "+05:30"])
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "DATETIME"])
+def test_a_time_outside_of_all_years_in_another_zone(kind, zone, text):
+    """No server has such a default of a TIMESTAMP; the statement is read all the same."""
+    for flavour in ("mysql", "mariadb"):
+        [change] = parse_statement(f"CREATE TABLE t (v {kind} DEFAULT {text})", default_database="d", flavour=flavour,
+                                   time_zone=zone)
+        assert change.definition.column("v").default is not None
+
+
 def test_a_date_with_several_marks_in_a_row():
     """MySQL reads it, MariaDB does not."""
     assert default("DATE DEFAULT '2020--1.-2'") == datetime.date(2020, 1, 2)
