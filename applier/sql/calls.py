@@ -56,7 +56,8 @@ _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | flow_control.FUNCTIO
 _OF_STRINGS = frozenset({
     "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
     "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",
-    "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"})
+    "REGEXP_REPLACE", "REGEXP_SUBSTR", "REGEXP_INSTR", "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF",
+    "GREATEST", "LEAST"})
 """Functions of strings that have one collation, or are bytes, together."""
 _OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
                        "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
@@ -105,7 +106,8 @@ class Calls:
         last = call.arguments[-1] if call.name in ("+", "-") else None
         if isinstance(last, Call) and last.name == "INTERVAL":
             instant, count = self._instant(call.arguments[0]), self._value(last.arguments[0])
-            return intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
+            made = intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
+            return self._in_its_charset(made, call, [instant, count])
         if call.name == "CAST":
             value = (self._with_days if call.word.startswith("DATE") else self._value)(call.arguments[0])
             if call.word.startswith("TIME"):
@@ -125,8 +127,12 @@ class Calls:
                 isinstance(node, Literal) and node.kind == "bytes" and node.charset is None
                 for node in nodes_of(call.arguments[0])):
             raise NotComputable("INSERT into a hexadecimal literal, which MariaDB itself changes with each row")
+        given = arguments
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
+        if call.name in ("DATE_FORMAT", "TIMESTAMP") and arguments[0].type.base == "year" and \
+                self._session.flavour == "mariadb":
+            raise NotComputable("a YEAR as a date, whose month MariaDB has as 0")
         if call.name in _OF_BYTES:
             arguments = [Value(bit_bytes(value.values, value.type), BYTES, value.constant)
                          if value.type.base == "bit" and number not in _COUNTS.get(call.name, ()) else value
@@ -136,8 +142,13 @@ class Calls:
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:
+            if self._session.flavour == "mariadb" and self._session.literals in WIDE and any(
+                    value.type.base in BINARY for value in arguments):
+                raise NotComputable(f"{call.name} of bytes in a table in {self._session.literals}")
             arguments = [_as_format(argument, call.name) for argument in arguments]
         made = _FUNCTIONS[call.name](arguments, call, self._comparing(call, arguments), self._n)
+        if call.name in ("ADDTIME", "SUBTIME") and given[0].is_text and made.type.base == "datetime":
+            made = intervals.as_shown(made, self._session)  # the type that it had before an interval was added
         made = self._in_its_charset(made, call, arguments)
         if made.is_text and made.type.collation is not None and any(value.is_explicit for value in arguments):
             made = replace(made, is_explicit=True)
@@ -240,6 +251,8 @@ class Calls:
                 node.name not in _CHOICES:
             return value
         chosen = [_day_of_year(self._with_days(argument)) for argument in node.arguments]
+        if any(one.type.base == "time" for one in chosen):
+            raise NotComputable("a time among text as a date, which is one of the current day")
         return _FUNCTIONS[node.name](chosen, node, self._session, self._n)
 
 

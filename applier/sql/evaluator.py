@@ -22,7 +22,7 @@ from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql.casting.texts import WIDE, in_charset
+from applier.sql.casting.texts import UNICODE, WIDE, in_charset
 from applier.sql.functions.dates.current import NOW
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
@@ -174,8 +174,8 @@ def _string(literal: Literal, session: Session) -> Value:
     if literal.charset == "utf8mb3" and literal.text and max(literal.text) > "\uffff":
         raise NotComputable("a character of four bytes in utf8mb3")
     type_ = TEXT if charset == "utf8mb4" else ColumnType("longtext", charset=charset)
-    if charset == "utf8mb3" and session.flavour == "mariadb":  # older versions read it with question marks
-        return Value(in_charset(pa.array([literal.text]), charset), type_, constant=True)
+    if charset not in UNICODE and session.flavour == "mariadb":  # older versions read utf8mb3 with question marks
+        return Value(in_charset(pa.array([literal.text]), "utf8mb3"), type_, constant=True)
     is_read_as_written = session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode
     return constant(pa.scalar(literal.text.translate(ESCAPES) if is_read_as_written else literal.text), type_)
 

@@ -108,6 +108,9 @@ def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Arra
     def is_time(one: str | Decimal) -> bool:
         return _by_mariadb(one, session)[1] if session.flavour == "mariadb" else _is_time(one, session)
 
+    if session.flavour == "mysql" and value.is_text and pc.any(pc.match_substring_regex(
+            value.values, r"^\s*\d{7}(\D|$)")).as_py():
+        raise NotComputable("seven digits as a date or a time")
     found = _read(value, session, micros, pa.int64())
     if pc.any(pc.less(found, BEFORE_ALL_DAYS * DAY)).as_py():
         raise NotComputable("an invalid date as a date or a time")

@@ -214,6 +214,8 @@ def as_text(value: Value, session: Session, charset: str | None = TEXT.charset) 
             pc.any(pc.match_substring(value.values, label)).as_py() for label in value.type.members
             if isinstance(label, CodedText)):
         raise NotComputable(f"labels whose bytes are not text in {value.type.charset}")
+    if value.type.base in types.MEMBERS and value.type.charset == "binary" and not is_ascii(value.values):
+        raise NotComputable("labels that are bytes and not ASCII")
     if value.is_text or value.type.base in (*types.MEMBERS, "json"):
         return value.values
     if is_choice_of_digits(value) and value.in_text:
@@ -286,6 +288,8 @@ def beside_text(values: list[Value]) -> list[Value]:
     Raises NotComputable for such bytes that are not ASCII."""
     data = [value for value in values if value.type.base in types.BINARY]
     charsets = {value.type.charset for value in values if value.is_text and value.type.collation is not None}
+    if all(_is_ascii_data(value.values) for value in data):
+        charsets |= {value.type.charset for value in values if value.type.base in types.MEMBERS} - {"binary"}
     if not data or not charsets or not all(value.is_loose for value in data):
         return values
     made = []
@@ -319,6 +323,9 @@ def common_charset(values: list[Value]) -> str | None:
     own = {value.type.charset for value in texts if value.type.collation is not None}
     made = {value.type.charset for value in texts if value.type.collation is None and not value.constant}
     if own and made and not own <= UTF8:
+        return None
+    given = {value.type.charset for value in texts if value.type.collation is None and value.constant}
+    if made - {*UTF8, *WIDE, None} and given - made and not own:  # of the same standing
         return None
     charsets = own or made or {value.type.charset for value in texts} or {"utf8mb4"}
     wide = charsets & WIDE
@@ -357,6 +364,8 @@ def one(value: Value) -> Any:
 
 def whole_numbers(value: Value, session: Session) -> Value:
     """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
+    if value.type.base in types.BINARY and value.digits is False:
+        value = replace(value, values=as_ascii(value.values, value.type, TEXT, session), type=TEXT)
     if value.is_text and not value.is_instant:  # the digits that it begins with
         made = leading_integers(value.values, value.type.charset, session.flavour, is_column=value.is_column)
         return replace(value, values=made.cast(WHOLE), type=WHOLE_NUMBER)

@@ -13,6 +13,9 @@ import argparse
 import random
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -79,21 +82,32 @@ def compared(cursor: pymysql.cursors.Cursor, sql: str, session: Session) -> str:
     return "alike" if is_alike else f"{text} (0x{digits}), and here {ours}"
 
 
-def compare(url: str, given: argparse.Namespace) -> bool:
-    """Compare on one server; whether anything differs."""
-    place, draws = urlsplit(url), random.Random(given.seed)
-    flavour, differs = place.scheme, False
+@contextmanager
+def opened(url: str, database: str, **options: Any) -> Iterator[tuple[pymysql.cursors.Cursor, str, str]]:
+    """A connection to a server with a new database, whose statements are not logged: its cursor, the server's flavour
+    and its version."""
+    place = urlsplit(url)
     with pymysql.connect(host=place.hostname, port=place.port or 3306, user=place.username or "root", autocommit=True,
-                         password=place.password or "", charset="utf8mb4") as connection, connection.cursor() as cursor:
+                         password=place.password or "", charset="utf8mb4", **options) as connection, \
+            connection.cursor() as cursor:
         cursor.execute("SELECT VERSION()")
         [[version]] = cursor.fetchall()
-        for statement in ("SET sql_log_bin = 0", "DROP DATABASE IF EXISTS h_literals",
-                          "CREATE DATABASE h_literals CHARACTER SET utf8mb4", "USE h_literals"):
+        for statement in ("SET sql_log_bin = 0", f"DROP DATABASE IF EXISTS {database}",
+                          f"CREATE DATABASE {database} CHARACTER SET utf8mb4", f"USE {database}"):
             cursor.execute(statement)
-        if flavour == "mariadb":
+        if place.scheme == "mariadb":
             cursor.execute("SET explicit_defaults_for_timestamp = 1")
+            with suppress(pymysql.Error):  # of newer versions
+                cursor.execute("SET character_set_collations = ''")
+        yield cursor, place.scheme, version.split("-")[0]
+
+
+def compare(url: str, given: argparse.Namespace) -> bool:
+    """Compare on one server; whether anything differs."""
+    draws, differs = random.Random(given.seed), False
+    with opened(url, "h_literals") as (cursor, flavour, version):
         for mode, zone in SESSIONS[flavour]:
-            session, found = Session(flavour, mode, zone, server_version=version.split("-")[0]), Counter[str]()
+            session, found = Session(flavour, mode, zone, server_version=version), Counter[str]()
             for _ in range(given.count):
                 type_name = draws.choice(TYPES)
                 sql = f"CREATE TABLE t (id INT PRIMARY KEY, c {type_name} DEFAULT {literal(draws)})"
@@ -106,9 +120,9 @@ def compare(url: str, given: argparse.Namespace) -> bool:
     return differs
 
 
-def main() -> None:
-    """Compare, and exit with 1 if a default differs."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run(compare: Callable[[str, argparse.Namespace], bool], description: str | None) -> None:
+    """Compare on the servers that the command line names, and exit with 1 if anything differs."""
+    arguments = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("urls", nargs="+", metavar="URL")
     arguments.add_argument("--count", type=int, default=2000)
     arguments.add_argument("--seed", type=int, default=1)
@@ -118,4 +132,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(compare, __doc__)

@@ -19,6 +19,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, TEMPORAL, ColumnType
 from applier.mysql.values import decimals
 from applier.mysql.versions import is_since
+from applier.sql.casting import shown_numbers
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.clock_roundings import or_of_clocks
 from applier.sql.functions.combinations import computed
@@ -52,13 +53,42 @@ def operands(arguments: Arguments, session: Session, n: int) -> tuple[list[pa.Ar
     wide = [replace(value, values=as_number(value, session)) for value in arguments]
     arrays = together(wide, n)
     if any(pa.types.is_floating(array.type) for array in arrays):
-        arrays = [as_double(array) for array in arrays]
+        arrays = together([replace(value, values=doubles(value, session)) for value in arguments], n)
     return arrays, all(value.constant for value in arguments)
 
 
 def as_double(array: pa.Array) -> pa.Array:
     """The nearest doubles; a cast of decimals rounds twice."""
     return array.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(array.type) else array
+
+
+def doubles(value: Value, session: Session) -> pa.Array:
+    """A value as doubles. MariaDB has a BIT of 64 bits as a number with a sign then."""
+    found = as_number(value, session)
+    return as_double(signed_bits(found) if value.type.base == "bit" and session.flavour == "mariadb" else found)
+
+
+def signed_bits(bits: pa.Array) -> pa.Array:
+    """Whole numbers of 64 bits, with a sign."""
+    wrapped = pc.subtract(bits.cast(pa.decimal128(37, 0)), pa.scalar(Decimal(2**64), pa.decimal128(20, 0)))
+    return pc.if_else(pc.greater(bits, pa.scalar(Decimal(2**63 - 1), WHOLE)), wrapped.cast(WHOLE), bits)
+
+
+def _of_one(function: Function, *, keeps_digits: bool = False) -> Function:
+    """A function of a number, for which MySQL takes a date or a time as a double. `keeps_digits`: functions show all
+    its digits of a second, and columns of text none that are 0 at the end."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        value, *others = arguments
+        if session.flavour == "mariadb" or value.type.base not in TEMPORAL:
+            return function(arguments, call, session, n)
+        number = Value(doubles(value, session), DOUBLE, value.constant)
+        made = function([number, *others], call, session, n)
+        if not keeps_digits:
+            return made
+        return replace(made, type=ColumnType("double", precision=22, scale=value.type.fsp),
+                       shown=shown_numbers.computed(made.values, session.flavour))
+
+    return computed
 
 
 def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -> Function:
@@ -336,8 +366,9 @@ def _remainder(left: pa.Array, right: pa.Array) -> pa.Array:
     return made if pa.types.is_decimal(made.type) else made.cast(WHOLE)
 
 
-def _sign(values: pa.Array) -> pa.Array:
-    return pc.sign(values.cast(pa.float64())).cast(WHOLE)
+def _sign(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+    return numbers(pc.sign(doubles(value, session)).cast(WHOLE), constant=value.constant)
 
 
 EXTREMES = {"GREATEST": _extreme(pc.max_element_wise), "LEAST": _extreme(pc.min_element_wise)}
@@ -349,10 +380,11 @@ FUNCTIONS: dict[str, Function] = {
     "/": _quotient,
     "DIV": _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), _whole_quotients),
     "MOD": _arithmetic(_remainder, _remainders, zeros=False),
-    "NEG": _arithmetic(pc.negate, pc.negate), "ABS": _arithmetic(pc.abs, pc.abs),
-    "FLOOR": or_of_clocks(_arithmetic(decimals.floor, pc.floor)),
-    "CEILING": or_of_clocks(_arithmetic(decimals.ceil, pc.ceil)),
-    "TRUNCATE": or_of_clocks(_truncate),
-    "SIGN": _arithmetic(_sign, _sign),
-    "ROUND": or_of_clocks(_round),
+    "NEG": _of_one(_arithmetic(pc.negate, pc.negate), keeps_digits=True),
+    "ABS": _of_one(_arithmetic(pc.abs, pc.abs), keeps_digits=True),
+    "FLOOR": _of_one(or_of_clocks(_arithmetic(decimals.floor, pc.floor))),
+    "CEILING": _of_one(or_of_clocks(_arithmetic(decimals.ceil, pc.ceil))),
+    "TRUNCATE": _of_one(or_of_clocks(_truncate)),
+    "SIGN": _sign,
+    "ROUND": _of_one(or_of_clocks(_round)),
 }

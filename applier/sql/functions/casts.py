@@ -24,6 +24,7 @@ from applier.sql.casting.byte_strings import to_bytes
 from applier.sql.casting.number_texts import leading_integers
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
+from applier.sql.functions.arithmetic import doubles, signed_bits
 from applier.sql.functions.intervals import SECOND
 from applier.sql.functions.json_documents.new_documents import as_part
 from applier.sql.nodes import Call
@@ -132,6 +133,8 @@ def _signed(value: Value, size: int | None, _: int | None, session: Session) -> 
         if pc.any(pc.greater_equal(pc.abs(found), 2.0**63)).as_py():
             raise NotComputable("CAST of so large a double to a whole number")
         found = found.cast(pa.decimal128(38, 0))
+    if value.type.base == "bit":
+        found = signed_bits(found)
     return numbers(decimals.rounded(found, 0), constant=False)
 
 
@@ -140,7 +143,7 @@ def _unsigned(value: Value, size: int | None, scale: int | None, session: Sessio
     is_negative = pc.less(made.values, 0)
     if not pc.any(is_negative).as_py():
         return replace(made, type=ColumnType("bigint", unsigned=True))
-    if value.type.base not in INTEGERS and not value.is_text:
+    if value.type.base not in {*INTEGERS, "bit"} and not value.is_text:
         raise NotComputable("CAST of negative numbers that are no integers to UNSIGNED")
     wrapped = pc.add(made.values.cast(pa.decimal128(37, 0)), pa.scalar(Decimal(2**64), pa.decimal128(20, 0)))
     return Value(pc.if_else(is_negative, wrapped, made.values), ColumnType("bigint", unsigned=True))
@@ -164,8 +167,7 @@ def _decimal(value: Value, size: int | None, scale: int | None, session: Session
 def _double(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
     if size is not None:
         raise NotComputable("CAST to a floating-point type with digits")
-    found = as_number(value, session)
-    return Value(found.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(found.type) else found, DOUBLE)
+    return Value(doubles(value, session), DOUBLE)
 
 
 def _float(value: Value, size: int | None, scale: int | None, session: Session) -> Value:

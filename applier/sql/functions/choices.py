@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, MEMBERS, TEMPORAL
-from applier.sql.functions.arithmetic import as_double
+from applier.sql.functions.arithmetic import doubles
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.conditions import FUNCTIONS as CONDITIONS
 from applier.sql.nodes import Call
@@ -85,7 +85,7 @@ def _field(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 
 def _as_double(value: Value, session: Session) -> Value:
-    return Value(as_double(as_number(value, session)), DOUBLE, value.constant)
+    return Value(doubles(value, session), DOUBLE, value.constant)
 
 
 def _made_set(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

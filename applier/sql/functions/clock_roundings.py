@@ -23,11 +23,8 @@ from applier.sql.values import Arguments, Function, Value, whole_number
 def or_of_clocks(function: Function) -> Function:
     """A function of numbers, which MariaDB has of datetimes and times, too."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        type_ = arguments[0].type
-        if session.flavour == "mariadb" and type_.base in FRACTIONAL:
+        if session.flavour == "mariadb" and arguments[0].type.base in FRACTIONAL:
             return _cut(arguments, call, session)
-        if type_.base in FRACTIONAL and type_.fsp and call.name != "FLOOR":
-            raise NotComputable(f"{call.name} of a datetime with a fraction of a second")
         return function(arguments, call, session, n)
 
     return computed

@@ -28,7 +28,7 @@ from applier.mysql.character_sets.collations import charset_name
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS
 from applier.sql.casting.byte_strings import bytes_of_text, to_text
-from applier.sql.casting.texts import SINGLE_BYTE, by_distinct, in_charset
+from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, in_charset
 from applier.sql.functions.collated import EACH_BYTE
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
@@ -161,6 +161,9 @@ def _sound_of(letter: str) -> str:
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
+    if session.flavour == "mariadb" and {value.type.charset, session.literals} & WIDE and (
+            value.type.base in BINARY or value.values.null_count):
+        raise NotComputable("QUOTE of NULL or of bytes in a wide character set")
     if value.type.base in BINARY and session.flavour == "mariadb":
         text = to_utf8(value.values.fill_null(b""), EACH_BYTE)
         made = bytes_of_text(by_distinct(text, lambda one: "'" + one.translate(_QUOTED) + "'"), EACH_BYTE)

@@ -21,10 +21,11 @@ from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.texts import WIDE
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.arithmetic import operands
+from applier.sql.functions.arithmetic import doubles, operands
 from applier.sql.functions.collated import equal_texts, in_any_collation, in_order
 from applier.sql.nodes import Call
 from applier.sql.values import (
+    DOUBLE,
     TEXT,
     WHOLE,
     Arguments,
@@ -103,7 +104,9 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
             if not other.is_text or (not other.constant and instant.type.base == "time"):
                 raise NotComputable("a date compared with a value that is not a date")
             wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)
-            arguments = _as_instants(arguments, wanted, session)
+            given, arguments = arguments, _as_instants(arguments, wanted, session)
+            if wanted.base == "timestamp" and any(zero_dates.has_any(value.values) for value in arguments):
+                arguments = _as_instants(given, replace(wanted, base="datetime"), session)  # of which not all are zero
             if instant.type.base == "date" and session.flavour == "mysql" and not other.constant and (
                     name == "IN" or not instant.constant) and _have_clocks(arguments):
                 raise NotComputable("a day compared with text that has a time of day, which = and CASE read in other "
@@ -220,6 +223,10 @@ def _in(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     value, low, high = arguments
     check_written_clocks(arguments, session)
+    are_texts = [one.is_text or one.type.base in MEMBERS for one in arguments]
+    if any(are_texts) and any(one.type.base in NUMBERS for one in arguments):  # all are compared as numbers then
+        value, low, high = (Value(doubles(one, session), DOUBLE, one.constant) if is_text else one
+                            for one, is_text in zip(arguments, are_texts, strict=True))
     sides = [FUNCTIONS[name]([value, bound], Call(name), session, n) for name, bound in ((">=", low), ("<=", high))]
     return _logic(pc.and_kleene)(sides, call, session, n)
 

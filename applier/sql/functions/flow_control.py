@@ -16,7 +16,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.arithmetic import EXTREMES, as_double
+from applier.sql.functions.arithmetic import EXTREMES, doubles
 from applier.sql.functions.conditions import FUNCTIONS as CONDITIONS
 from applier.sql.functions.conditions import check_written_clocks, compared
 from applier.sql.nodes import Call
@@ -82,7 +82,7 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
         if value.is_null:
             values = pa.nulls(len(value.values), _arrow_of(type_, arguments))
         elif type_.base == "double":
-            values = as_double(as_number(value, session))
+            values = doubles(value, session)
         elif type_.base in ("decimal", "bigint"):
             values = as_number(value, session).cast(pa.decimal128(38, type_.scale or 0))
         elif type_ is BYTES:
@@ -231,7 +231,7 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         raise NotComputable(f"{call.name} of times and other values")
     are_strings = [value.is_text or value.type.base in (*MEMBERS, *BINARY) for value in arguments]
     if any(are_strings) and not all(are_strings) and session.flavour == "mariadb" and not kinds & {*TEMPORAL}:
-        arguments = [Value(as_double(as_number(value, session)), DOUBLE, value.constant) for value in arguments]
+        arguments = [Value(doubles(value, session), DOUBLE, value.constant) for value in arguments]
         are_strings = [False]
     if not any(are_strings) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
         extreme = EXTREMES[call.name](arguments, call, session, n)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, ColumnType
+from applier.mysql.types import BINARY, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.texts import by_distinct
@@ -138,6 +138,13 @@ def _shown(micros: int, digits: int | None, *, with_clock: bool) -> str | None:
     return f"{year:04}-{month:02}-{day:02}" + time[10:] * with_clock
 
 
+def as_shown(value: Value, session: Session) -> Value:
+    """Datetimes as text, with six digits of a second where there is a fraction, in MariaDB with those of the type."""
+    digits = value.type.fsp if session.flavour == "mariadb" else None
+    shown = computed([value.values.cast(pa.int64())], lambda one: _shown(one, digits, with_clock=True), pa.string())
+    return Value(shown, TEXT, value.constant, text_scale=digits, is_instant=True)
+
+
 _EPOCH = datetime.datetime(1970, 1, 1)
 LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
 
@@ -163,7 +170,7 @@ def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None,
             count.constant
     if unit not in UNITS and unit not in MONTHS:
         raise NotComputable(f"INTERVAL … {unit}")
-    if count.is_text and unit != "SECOND":
+    if (count.is_text or count.type.base in TEMPORAL) and unit != "SECOND":
         count = whole_numbers(count, session)
     found = as_number(count, session)
     if pa.types.is_floating(found.type):

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.mysql.session import Session
-from applier.sql.functions.arithmetic import as_double
+from applier.sql.functions.arithmetic import doubles
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
@@ -22,7 +22,6 @@ from applier.sql.values import (
     Arguments,
     Function,
     Value,
-    as_number,
     numbers,
     together,
 )
@@ -30,14 +29,14 @@ from applier.sql.values import constant as constant_of
 
 
 def _root(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    [found] = [as_double(as_number(value, session)) for value in arguments]
+    [found] = [doubles(value, session) for value in arguments]
     made = pc.sqrt(pc.if_else(pc.less(found, 0.0), pa.scalar(None, pa.float64()), found))
     return numbers(made, constant=arguments[0].constant)
 
 
 def _power(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """POW. A power that is no double is as this machine's library rounds it, as on a replica by its own."""
-    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
+    arrays = together([replace(value, values=doubles(value, session)) for value in arguments], n)
 
     def power(base: float, exponent: float) -> float:
         if exponent == int(exponent) and abs(exponent) <= 64 and (base or exponent >= 0):
@@ -54,7 +53,7 @@ def _of_library(function: Callable[[float], float | None]) -> Function:
     """A function of a double that the C library computes: here that of this machine, as on a replica its own."""
     def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
-        made = computed([as_double(as_number(value, session))], function, pa.float64())
+        made = computed([doubles(value, session)], function, pa.float64())
         return numbers(made, constant=value.constant)
 
     return called
@@ -68,7 +67,7 @@ def _log(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """LOG of one number, or of a base and a number."""
     if len(arguments) == 1:
         return _of_library(_logarithm(math.log))(arguments, call, session, n)
-    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
+    arrays = together([replace(value, values=doubles(value, session)) for value in arguments], n)
     made = computed(arrays, lambda base, number: math.log(number) / math.log(base)
                     if number > 0 and base > 0 and base != 1 else None, pa.float64())
     return numbers(made, constant=all(value.constant for value in arguments))
@@ -81,7 +80,7 @@ def _within_one(function: Callable[[float], float]) -> Callable[[float], float |
 def _arc_tangent(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if len(arguments) == 1:
         return _of_library(math.atan)(arguments, call, session, n)
-    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
+    arrays = together([replace(value, values=doubles(value, session)) for value in arguments], n)
     return numbers(computed(arrays, math.atan2, pa.float64()), constant=all(value.constant for value in arguments))
 
 

@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
+from applier.mysql.types import TEMPORAL
 from applier.sql.functions import combinations
-from applier.sql.functions.arithmetic import rounded_double
+from applier.sql.functions.arithmetic import doubles, rounded_double
 from applier.sql.functions.combinations import of_values
 from applier.sql.nodes import Call
 from applier.sql.values import TEXT, Arguments, Function, Value, as_number, together, whole_numbers
@@ -98,7 +99,8 @@ def _format(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     if len(arguments) != 2:
         raise NotComputable("FORMAT in a language")
     places, most = whole_numbers(arguments[1], session), _MOST_DECIMALS[session.flavour]
-    number = replace(arguments[0], values=as_number(arguments[0], session))
+    of_type = doubles if arguments[0].type.base in TEMPORAL else as_number
+    number = replace(arguments[0], values=of_type(arguments[0], session))
 
     def written(number: Decimal | float, digits: Decimal) -> str:
         places = min(most, max(0, int(digits)))

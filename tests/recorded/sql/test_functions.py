@@ -25,8 +25,10 @@ def values_of(definition, session):
     rows = dict(zip(COLUMNS, zip(*ROWS, strict=True), strict=True))
     values = {name: pa.array(given, pa.binary()) if any(isinstance(value, bytes) for value in given) else
               convert_values(pa.array([value if value is None else str(value) for value in given]), TEXT,
-                             definition.column(name).type, session) for name, given in rows.items() if name != "bu"}
-    given = {"yr": pa.array(rows["yr"], pa.int16()), "bu": pa.array(rows["bu"], pa.decimal128(20, 0))}
+                             definition.column(name).type, session)
+              for name, given in rows.items() if name not in ("bu", "bw")}
+    given = {"yr": pa.array(rows["yr"], pa.int16())} | {
+        name: pa.array(rows[name], pa.decimal128(20, 0)) for name in ("bu", "bw")}
     return {**values, **given}  # of which texts say something else
 
 

@@ -290,3 +290,21 @@ def test_mariadbs_digits_of_a_second_that_are_computed_with_are_not_known_in_tex
     made = evaluate(sql.format("TIME_TO_SEC(t)"), lambda name: (time, ColumnType("time", fsp=3)), 1, Session("mariadb"))
     with pytest.raises(NotComputable, match="digits are not known"):
         assigned(made, ColumnType("varchar", length=60, charset="utf8mb4"), Session("mariadb"))
+
+
+@pytest.mark.parametrize(("sql", "flavour", "charset"), [
+    ("IF(n, CONCAT(_latin1'é', n), 'no')", "mysql", "utf8mb4"), ("ADDTIME('2024022', '1')", "mysql", "utf8mb4"),
+    ("CAST(CASE n WHEN 1 THEN TIME'10:11:12' ELSE '2011-11-11' END AS DATETIME)", "mysql", "utf8mb4"),
+    ("TIMEDIFF('20161231', '23-03-26')", "mariadb", "utf8mb4"), ("DATE_FORMAT(y, '%Y')", "mariadb", "utf8mb4"),
+    ("TIMESTAMP(y, '10:00:00')", "mariadb", "utf8mb4"), ("QUOTE(s)", "mariadb", "utf16"),
+    ("QUOTE(_binary'a')", "mariadb", "utf16"), ("STR_TO_DATE(_binary'2001-02-03', '%Y-%m-%d')", "mariadb", "ucs2"),
+    ("CONCAT('', e)", "mariadb", "latin1")])
+def test_what_servers_do_in_ways_that_are_not_known_is_refused(sql, flavour, charset):
+    """The literal becomes utf8mb4; a time becomes one of the current day; 10.5 has a fraction of the longest time; a
+    YEAR has the month 0; wide text is misread; labels are bytes."""
+    columns = {"n": (pa.array([1, 2]), ColumnType("int")), "y": (pa.array([2024, 1999]), ColumnType("year")),
+               "s": (pa.array(["a", None]), ColumnType("varchar", length=9, charset="utf16")),
+               "e": (pa.array(["ж", "a"]), ColumnType("enum", members=("ж", "a"), charset="binary"))}
+    with pytest.raises(NotComputable):
+        made = evaluate(sql, columns.__getitem__, 2, Session(flavour, literals=charset, time_zone="+00:00"))
+        assigned(made, ColumnType("blob"), Session(flavour))

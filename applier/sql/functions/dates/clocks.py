@@ -189,7 +189,10 @@ def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> V
            for values in together(given, n)):
         raise NotComputable(f"{call.name} of an invalid date")
     type_ = ColumnType("time", fsp=max(side.type.fsp for side in given))
-    made = _times(left - right, is_null | (one != other), type_, session, constant=constant, is_nothing=False)
+    is_null = is_null | (one != other)
+    if session.flavour == "mariadb" and ((left - right) % 10**(6 - type_.fsp))[~is_null].any():
+        raise NotComputable("TIMEDIFF with the longest time, whose fraction differs by version")
+    made = _times(left - right, is_null, type_, session, constant=constant, is_nothing=False)
     of_known_digits = session.flavour == "mariadb" or not any(
         side.is_text and side.constant and kind.values[0].as_py() != "time"
         for side, kind in zip(sides, kinds, strict=True))

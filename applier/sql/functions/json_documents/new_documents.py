@@ -54,7 +54,7 @@ def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if session.flavour == "mariadb" and value.type.base in (*BINARY, *GEOMETRY):
         return Value(_quoted(shown_bytes(value), session), TEXT, value.constant)
     text = _shown_text(value, session)
-    if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL:
+    if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL | MEMBERS:
         return Value(pa.nulls(len(text), pa.string()), TEXT, value.constant)
     return Value(_quoted(text, session), TEXT, value.constant)
 
