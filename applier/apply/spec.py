@@ -9,12 +9,11 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from applier.apply.witnessed import OFF
-from applier.columns.table_key import IntKey, TableKey, keeps_key, table_key
+from applier.columns.table_key import IntKey, TableKey, alters_rows, keeps_key, table_key
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.mysql.session import SYSTEM
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
-from applier.schema.history.effects import changes_rows
 from applier.snapshot.files.file_entries import FileEntry, KeyValue
 from applier.snapshot.writer import TableTarget
 
@@ -131,7 +130,7 @@ class Altered:
     @cached_property
     def keeps_rows(self) -> bool:
         """True if the rows are the previous ones, in the same order, as after a RENAME."""
-        return self.keeps_key and not changes_rows(self.conversion)
+        return not alters_rows(self.conversion)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -236,9 +235,8 @@ class UnitSpec:
     `witness`: how differences between before-images and rows are handled (witnessed). `may_merge`: its files may stay,
     with changes written beside them (applier.apply.output.merged_unit). `time_zone`: the zone in which generated
     columns that images omit are computed. `may_divide`: its range may be divided further; `is_part`: it is the result
-    of that (applier.apply.routes.parts), and its rows are always written. `in_order`: partitions were not changed, so
-    the rows of each are in the order of insertion. `may_misplace`: rows may lie in partitions to which they do not
-    belong.
+    of that (applier.apply.routes.parts), and its rows are always written. `may_misplace`: rows may lie in
+    partitions to which they do not belong.
     """
 
     number: int
@@ -256,7 +254,6 @@ class UnitSpec:
     may_merge: bool = False
     may_divide: bool = False
     is_part: bool = False
-    in_order: bool = True
     may_misplace: bool = False
 
     @cached_property

@@ -159,8 +159,16 @@ def no_key_value(key: str, column: str, table: str) -> ReplayStopped:
 
 
 def alters_rows(conversion: RowConversion) -> bool:
-    """Return whether an ALTER rewrites rows: other columns, or another key."""
-    return changes_rows(conversion) or not keeps_key(conversion)
+    """Return whether an ALTER rewrites rows: other columns, another key, or another order without one."""
+    return changes_rows(conversion) or not keeps_key(conversion) or leads_elsewhere(conversion)
+
+
+def leads_elsewhere(conversion: RowConversion) -> bool:
+    """Return whether rows that no key sorts come to lie in other partitions, or in none: one after the other, in the
+    order in which the server reads them."""
+    were = conversion.old.partitioning
+    return were is not None and conversion.removed is None and not were.stays_in(conversion.new.partitioning) \
+        and table_key(conversion.new) is None
 
 
 def keeps_key(conversion: RowConversion) -> bool:

@@ -45,8 +45,7 @@ def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[in
                             for source in version.sources]) or begins(item),
             needs=ExchangeGroup(group=number), target=target, type_conversions=allowed,
             same_columns=not version.given, idempotent=idempotent, witness=witness,
-            time_zone=version.time_zone, in_order=not (version.unordered or version.may_misplace),
-            may_misplace=version.may_misplace)
+            time_zone=version.time_zone, may_misplace=version.may_misplace)
         made[version.id] = unit
         item.units.append(unit)
         item.single_unit_reason = SINGLE_UNIT_REASON

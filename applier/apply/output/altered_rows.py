@@ -14,7 +14,7 @@ from applier.apply.output.ignored_rows import left_by_ignore
 from applier.apply.output.misplaced_rows import Misplaced, over_statement
 from applier.columns.alter.rows import RowConverter
 from applier.columns.alter.scan_order import Arrivals, scan_order
-from applier.columns.table_key import TableKey, table_key
+from applier.columns.table_key import TableKey, leads_elsewhere, table_key
 from applier.errors import DUPLICATE_KEY, NotComputable, ReplayStopped, SchemaError
 from applier.mysql.names import folded
 from applier.mysql.values.zero_dates import to_python
@@ -35,7 +35,7 @@ def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by:
     """
     new_key, is_unordered = table_key(conversion.new), False
     if conversion.numbers_rows or conversion.ignores is not None or (
-            new_key is None and table_key(conversion.old) is not None):
+            new_key is None and table_key(conversion.old) is not None) or leads_elsewhere(conversion):
         rows, is_unordered = _copied(conversion, chunks, arrivals)
         sort_by = new_key
     else:

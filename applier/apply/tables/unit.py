@@ -224,6 +224,7 @@ class UnitApplier(UnitLink):
         if self.is_stopped:  # a statement before it was refused, so the rows were not known
             return
         self._memory.remember_times(changes.batch)
+        self._note_room(changes.batch.kinds)
         if self._witness is not None:
             self._witness.take(changes.batch, partial(search.are_here, changes))
             if self._witness.is_full:

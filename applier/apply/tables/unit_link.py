@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
 import pyarrow as pa
 
 from applier.apply.output.misplaced_rows import Misplaced
@@ -16,10 +17,12 @@ from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, RowOri
 from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.unit_memory import UnitMemory
 from applier.apply.tasks import PlanAgain, Refused
-from applier.columns.alter.scan_order import Arrivals, order_of_copies
+from applier.binlog.rows.changes import DELETE, INSERT
+from applier.columns.alter.scan_order import Arrivals, appends, frees_by_updates, order_of_copies
 from applier.errors import ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
 from applier.schema.engines import counts_rows
+from applier.schema.key_infos import clustered_key, is_innodb
 from applier.schema.table_parts import KeyPart
 
 
@@ -42,6 +45,7 @@ class UnitLink(ABC):
         self._was_changed: bool | None = None  # once the rows were given away
         self._arrivals: Arrivals | None = None
         self._began_empty = self._is_unordered = False  # as far as is known
+        self._has_freed = self._has_filled = False  # room of rows, in an engine that appends
 
     @cached_property
     def _memory(self) -> UnitMemory:
@@ -128,29 +132,46 @@ class UnitLink(ABC):
         """Return what is known about the rows' order of arrival, if that is known for earlier versions."""
         index = None if self.search is None else self.search.index
         is_updated = bool(self.by_foreign_keys) or (index is not None and index.updated > 0)
-        only_inserted = not is_updated and not (index is not None and index.deleted)
+        inserted, deleted = (index.inserted, index.deleted) if index is not None else (0, 0)
         before = [source._arrivals for source in self.sources if source._arrivals is not None]
-        counted, keeps_counter = only_inserted and counts_on(self.spec.origin, before), \
+        counted, keeps_counter = not is_updated and not deleted and counts_on(self.spec.origin, before), \
             keeps_counter_of_another(self.spec.origin, before)
-        is_unchanged, sorted_by = only_inserted and not (index is not None and index.inserted), tuple[KeyPart, ...]()
-        if isinstance(self.spec.origin, Altered) and before and is_unchanged:
+        sorted_by = tuple[KeyPart, ...]()
+        if isinstance(self.spec.origin, Altered) and before and not inserted and not is_updated:
             sorted_by = order_of_copies(self.spec.origin.conversion, before[0])
-        partitioning = self.spec.definition.partitioning
-        # an update may put a row behind those of another partition
-        in_order = self.spec.in_order and not self._is_unordered and (partitioning is None or not is_updated)
+        had_room = any(rows.has_room for rows in before) or isinstance(self.spec.origin, FromBase | Exchanged)
+        has_filled = appends(self.spec.definition) and (self._has_filled or (inserted > 0 and had_room))
+        in_order = self._is_in_order(before, is_updated) and not has_filled
+        has_room = not is_innodb(self.spec.definition) and (had_room or self._has_freed)
+        return Arrivals(in_order=in_order, has_room=has_room, counted=counted, keeps_counter=keeps_counter,
+                        sorted_by=sorted_by)
+
+    def _is_in_order(self, before: Sequence[Arrivals], is_updated: bool) -> bool:
+        """Return whether the rows, or those of each partition, are in the server's order, if it appends new ones."""
+        definition, origin = self.spec.definition, self.spec.origin
+        if is_innodb(definition) and clustered_key(definition) is not None:
+            return True  # the key sorts them
+        if self.spec.may_misplace or self._is_unordered or not (is_innodb(definition) or appends(definition)):
+            return False
+        if definition.partitioning is not None and is_updated:
+            return False  # an update may put a row behind those of another partition
         if self._began_empty:
-            return Arrivals(in_order=in_order, only_inserted=only_inserted, counted=counted,
-                            keeps_counter=keeps_counter)
-        match self.spec.origin:
-            case FromBase(in_order=kept):
-                in_order = in_order and kept
-            case Altered() as altered if (were := altered.conversion.old.partitioning) is not None:
-                keeps = altered.conversion.removed is not None  # those of a partition, or of all others
-                in_order = in_order and (keeps or were == partitioning)
-        return Arrivals(in_order=in_order and all(rows.in_order for rows in before),
-                        only_inserted=only_inserted and not isinstance(self.spec.origin, FromBase | Exchanged)
-                        and all(rows.only_inserted for rows in before), counted=counted,
-                        keeps_counter=keeps_counter, sorted_by=sorted_by)
+            return True
+        if isinstance(origin, FromBase):
+            return origin.in_order and is_innodb(definition)
+        if isinstance(origin, Altered) and origin.conversion.sorts_rows:
+            return False
+        return all(rows.in_order for rows in before)
+
+    def _note_room(self, kinds: np.ndarray) -> None:
+        """Note which of some changes (uint8[n]) free room, and whether rows fill it, in an engine that appends."""
+        definition = self.spec.definition
+        if not appends(definition):
+            return
+        freeing = np.flatnonzero(kinds != INSERT if frees_by_updates(definition) else kinds == DELETE)
+        inserts = np.flatnonzero(kinds == INSERT)
+        self._has_filled |= len(inserts) > 0 and (self._has_freed or (len(freeing) > 0 and freeing[0] < inserts[-1]))
+        self._has_freed |= len(freeing) > 0
 
     @property
     def is_changed(self) -> bool:

@@ -1,5 +1,5 @@
 """The order in which a server reads a table's rows when it copies them: InnoDB by the clustered index, partition by
-partition; without that index, and in other engines, in the order of insertion.
+partition; without that index, and in other engines, in the order of insertion, unless an engine fills freed room.
 
 It decides the numbers of an added AUTO_INCREMENT column, and which of two rows ALTER IGNORE keeps. Source: MySQL
 manual, "Clustered and Secondary Indexes"; judged by MySQL 9.7 and MariaDB 10.11.
@@ -8,7 +8,6 @@ manual, "Clustered and Secondary Indexes"; judged by MySQL 9.7 and MariaDB 10.11
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,20 +28,24 @@ from keysearch.collation import order_column
 
 _SORTED_AS_KEPT = BINARY | NUMBERS | TEMPORAL | {"year"}
 """Types that a server sorts as Arrow sorts a snapshot's values."""
+_FIXED = NUMBERS | TEMPORAL | MEMBERS | {"year", "char", "binary"}
+"""Types whose values have one length in a row of MyISAM."""
 _APPENDING = ("MYISAM", "MEMORY", "HEAP")
-"""Engines that append rows as long as no row was removed. Aria uses any page with room."""
+"""Engines that append rows as long as there is no freed room, and leave a row where it is when it is updated. Aria uses
+any page with room."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Arrivals:
     """The known facts about the insertion of a table's rows. in_order: a snapshot has the rows of each partition in
-    this order, unless a key sorts them. only_inserted: rows were only inserted, into an empty table. counted: so they
-    were since the table has an AUTO_INCREMENT column, and its counter is above the highest number. keeps_counter: it
-    still has the counter of a column that no longer has AUTO_INCREMENT. sorted_by: the key that orders the rows in an
-    engine that appends, as they were copied from InnoDB, if none was inserted or changed since."""
+    this order, unless a key sorts them. has_room: an engine that appends may have freed room, which rows fill. counted:
+    rows were only inserted since the table has an AUTO_INCREMENT column, and its counter is above the highest number.
+    keeps_counter: it still has the counter of a column that no longer has AUTO_INCREMENT. sorted_by: the key that
+    orders the rows in an engine that appends, as they were copied from InnoDB, if none was inserted or updated since.
+    """
 
     in_order: bool = True
-    only_inserted: bool = False
+    has_room: bool = False
     counted: bool = False
     keeps_counter: bool = False
     sorted_by: tuple[KeyPart, ...] = ()
@@ -51,21 +54,21 @@ class Arrivals:
 def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) -> np.ndarray | None:
     """Return the numbers of the rows in the order in which the server reads them, int64[n]; None if they are already in
     it. Raises NotComputable if it is unknown."""
-    if not is_innodb(definition):
-        if arrivals.sorted_by:
-            return _by_parts(arrivals.sorted_by, rows, definition, [])
-        _check_appended(definition, arrivals)
-        return None
-    key = clustered_key(definition)
+    if arrivals.sorted_by and not is_innodb(definition):
+        return _by_parts(arrivals.sorted_by, rows, definition, [])
+    key = clustered_key(definition) if is_innodb(definition) else None
+    if key is None and not arrivals.in_order and not is_innodb(definition):
+        raise NotComputable(f"where {definition.engine} had room for them")
     columns: list[pa.Array | pa.ChunkedArray] = []
     if definition.partitioning is not None:
         divide = subpartition_numbers if definition.partitioning.subpartition_by else partition_numbers
         columns.append(pa.array(divide(rows, definition, definition.partitioning)))
     if key is None:
         if (found := table_key(definition)) is not None:
-            raise NotComputable(f"in the order of insertion, since key {found.choice.name} has no plain order")
+            raise NotComputable(f"in the order of insertion, and key {found.choice.name} sorts those of a snapshot")
         if not arrivals.in_order:
-            raise NotComputable("in the order of keys or partitions that are gone, or that updates moved them to")
+            raise NotComputable("in the order of keys, partitions or an engine that are gone, or that updates moved "
+                                "them to")
         if not columns:
             return None
     return _by_parts(() if key is None else key.parts, rows, definition, columns)
@@ -88,8 +91,8 @@ def order_of_copies(conversion: RowConversion, before: Arrivals) -> tuple[KeyPar
     """Return the parts of the key by which rows lie that a statement copies into an engine that appends, or within one;
     none if that is unknown."""
     old, new = conversion.old, conversion.new
-    if not _appends(new) or conversion.removed is not None or \
-            old.versioning is not None or re.search(r"\bORDER BY\b", conversion.words, re.IGNORECASE):
+    if not appends(new) or new.partitioning is not None or conversion.removed is not None or \
+            old.versioning is not None or conversion.sorts_rows:
         return ()
     clustered = clustered_key(old) if is_innodb(old) and old.partitioning is None else None
     parts = before.sorted_by if clustered is None else clustered.parts
@@ -101,13 +104,16 @@ def order_of_copies(conversion: RowConversion, before: Arrivals) -> tuple[KeyPar
     return tuple(dataclasses.replace(part, column=after[folded(part.column or "")]) for part in parts)
 
 
-def _check_appended(definition: TableDefinition, arrivals: Arrivals) -> None:
-    if not (_appends(definition) and arrivals.only_inserted and arrivals.in_order and table_key(definition) is None):
-        raise NotComputable(f"where {definition.engine} had room for them")
+def appends(definition: TableDefinition) -> bool:
+    """Return whether a table's engine puts a new row behind the others, as long as there is no freed room."""
+    return (definition.engine or "").upper() in _APPENDING
 
 
-def _appends(definition: TableDefinition) -> bool:
-    return (definition.engine or "").upper() in _APPENDING and definition.partitioning is None
+def frees_by_updates(definition: TableDefinition) -> bool:
+    """Return whether an updated row may leave room for others: its length may change."""
+    if not appends(definition) or (definition.engine or "").upper() != "MYISAM":
+        return False
+    return any(column.type.base not in _FIXED for column in definition.columns) or bool(definition.options)
 
 
 def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) -> pa.Array | pa.ChunkedArray:

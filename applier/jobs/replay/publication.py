@@ -182,7 +182,7 @@ def _is_ordered(version: TableVersion, before: TableEntry | None, results: Seque
         return True
     if any(result.files is not None for result in results):
         return all(result.in_order for result in results)
-    return not version.unordered and (before is None or not before.rows or before.in_order)
+    return before is None or not before.rows or before.in_order
 
 
 def _is_misplaced(before: TableEntry | None, results: Sequence[UnitResult]) -> bool:

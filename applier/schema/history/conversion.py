@@ -99,6 +99,11 @@ class RowConversion:
         return " ".join(token.text for token in tokens if token.kind in ("word", "sign"))
 
     @property
+    def sorts_rows(self) -> bool:
+        """True if rows come to lie in the order of columns, where no clustered key sorts them."""
+        return re.search(r"\bORDER BY\b", self.words, re.IGNORECASE) is not None
+
+    @property
     def numbers_rows(self) -> bool:
         """True if rows may get numbers: an AUTO_INCREMENT column is added, or a column becomes one, or is added with a
         sequence's numbers."""

@@ -292,7 +292,8 @@ class TableChanges:
                 conversion = replace(conversion, new=new)
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
                 and acts_alike(old, new, others) and not (moves_timestamps(conversion) or computes_anew(conversion)
-                                                          or version.reorders(new) or version.may_misplace):
+                                                          or version.reorders(new) or conversion.sorts_rows
+                                                          or version.may_misplace):
             self._tables.redefine(version, new, origin.end, origin.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):

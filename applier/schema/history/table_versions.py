@@ -37,8 +37,7 @@ class TableVersion:
     before it, under whatever name that was; and from a table that a partition was exchanged with. `in_base` is the name
     under which a base has the rows that it began with, None for a table that the log made. `given`: it was there before
     the log, which may know it with other columns, as a replica's. `time_zone` is that of a replica's applier.
-    `unordered`: rows of a partition may have come behind others, since the partitions were changed. `may_misplace`:
-    rows may lie in partitions to which they do not belong."""
+    `may_misplace`: rows may lie in partitions to which they do not belong."""
 
     id: int
     definition: TableDefinition
@@ -49,7 +48,6 @@ class TableVersion:
     in_base: TableName | None = None
     given: bool = False
     time_zone: str = SYSTEM
-    unordered: bool = False
     may_misplace: bool = False
 
     @property
@@ -63,13 +61,12 @@ class TableVersion:
         return partitioning is not None and not partitioning.stays_in(definition.partitioning)
 
     def reorders(self, definition: TableDefinition) -> bool:
-        """True if that definition takes rows, which no key sorts, out of partitions, and all of them come from this
-        log: a version of its own then knows whether there were any. Or if it takes them out of InnoDB, which reads
-        them in the order of a key."""
-        if is_innodb(self.definition) and not is_innodb(definition):
+        """True if that definition puts rows, which no key sorts, into other partitions, or into none: one after the
+        other, as the server reads them. Or if it takes them out of InnoDB, which reads them in the order of a key, or
+        into it."""
+        if is_innodb(self.definition) != is_innodb(definition):
             return True
-        return (definition.partitioning is None and self.in_base is None and not self.is_older_than_log
-                and clustered_key(self.definition) is None and self.moves_rows(definition))
+        return clustered_key(self.definition) is None and self.moves_rows(definition)
 
     @property
     def previous(self) -> int | None:
@@ -230,7 +227,6 @@ class TableVersions:
         definition = version.definition
         self.end((definition.database, definition.name), position)
         self.begin(definition, position, sql, RowSource(version.id, same))
-        self._versions[-1] = replace(self._versions[-1], unordered=version.unordered)
 
     def begin_as(self, before: TableVersion) -> None:
         """Add the last version that another history has of a table: a base has its rows, by that name."""
@@ -252,8 +248,7 @@ class TableVersions:
     def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:
         """Give a version another definition that means the same to rows, so that it does not end."""
         self._redefinitions.setdefault(version.id, []).append(Redefinition(position, sql, version.definition))
-        self._versions[version.id] = replace(version, definition=definition,
-                                             unordered=version.unordered or version.moves_rows(definition))
+        self._versions[version.id] = replace(version, definition=definition)
 
     def end(self, table: TableName, position: Position) -> None:
         """End the current version of a name, if there is one."""

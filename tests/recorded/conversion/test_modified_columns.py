@@ -241,7 +241,7 @@ def numbered(line, mode):
     rows = [[text.strip().strip("'") for text in row.split(",")] for row in line["rows"]]
     columns = [column([None if text == "NULL" else text for text in texts], one.type)
                for one, texts in zip(over.old.columns, zip(*rows, strict=True), strict=True)]
-    made, _ = altered_rows(over, iter([pa.table(columns, ["k", "x"])]), None, Arrivals(only_inserted=True))
+    made, _ = altered_rows(over, iter([pa.table(columns, ["k", "x"])]), None, Arrivals())
     return sorted([k, int(x)] for k, x in zip(*(made.column(name).to_pylist() for name in ("k", "x")), strict=True))
 
 
