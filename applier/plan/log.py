@@ -89,7 +89,7 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
                  rewrites: Mapping[str, str] | None = None, *, skip_statements: bool = False,
                  define_from_log: bool = False, system_time_zone: str | None = None,
                  before: SchemaHistory | None = None, lower_case_table_names: int | None = None,
-                 follows_misplaced: bool = False) -> SchemaHistory:
+                 follows_places: bool = False) -> SchemaHistory:
     """Every version of every table in the span, from the base, the schema file and the statements of the log, whose
     databases have the names of `rewrites` from here on, for `wanted`, too (AP-FILT).
 
@@ -98,12 +98,12 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
     With `define_from_log`, a table that nothing defines is what the log's first row event of it says, and empty there.
     `system_time_zone` is what SYSTEM is in the log. `before` is the history of the pass that made the base.
     `lower_case_table_names` is the server's variable; if it is None, the base may know it, or the log tell it. Raises
-    SchemaError for a statement whose meaning depends on it if nothing does. `follows_misplaced` as in TableVersions.
+    SchemaError for a statement whose meaning depends on it if nothing does. `follows_places` as in TableVersions.
     """
     def begun(folds_names: bool | None) -> SchemaHistory:
         return _begun(span, wanted, base, schema_sql, rewrites, skip_statements=skip_statements,
                       system_time_zone=system_time_zone, before=before, folds_names=folds_names,
-                      follows_misplaced=follows_misplaced)
+                      follows_places=follows_places)
 
     known = [source.lower_case_table_names for source in (before, base) if source is not None]
     mode = next((mode for mode in (lower_case_table_names, *known) if mode is not None), None)
@@ -124,14 +124,14 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
 
 def _begun(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str | None,
            rewrites: Mapping[str, str] | None, *, skip_statements: bool, system_time_zone: str | None,
-           before: SchemaHistory | None, folds_names: bool | None, follows_misplaced: bool) -> SchemaHistory:
+           before: SchemaHistory | None, folds_names: bool | None, follows_places: bool) -> SchemaHistory:
     """The history before the log begins."""
     files = [outline.uri for outline in span.outlines]
     history = SchemaHistory(span.flavour, wanted=wanted, files=files, rewrites=rewrites,
                             skip_statements=skip_statements, system_time_zone=system_time_zone,
                             server_version=before.server_version if before is not None else
                             span.outlines[0].format.server_version, folds_names=folds_names,
-                            follows_misplaced=follows_misplaced)
+                            follows_places=follows_places)
     if before is not None:
         history.begin_as(before, {(table.database, table.name) for table in base.tables if table.misplaced}
                          if base is not None else ())

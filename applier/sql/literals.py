@@ -6,6 +6,7 @@ error. Source: MySQL manual, "Literal Values", and the pages of the types; judge
 """
 
 import datetime
+import math
 import re
 import struct
 from collections.abc import Callable
@@ -123,8 +124,11 @@ def _whole(number: Decimal | float) -> Decimal:
 
 
 def _bits(value: Value, column_type: ColumnType, flavour: str) -> Decimal:
-    """A string's bytes are the bits; a negative number is in two's complement, where it has all 64."""
+    """A string's bytes are the bits; a negative number is in two's complement, where it has all 64. A double loses its
+    fraction."""
     n_bits = column_type.length or 1
+    if isinstance(value, float):
+        value = Decimal(math.trunc(value))
     data = value.encode() if isinstance(value, str) else value
     number = Decimal(int.from_bytes(data, "big")) if isinstance(data, bytes | bytearray) else _whole(_number(data))
     if n_bits == 64 and -(2**63) <= number < 0:
@@ -162,7 +166,7 @@ def _temporal(value: Value, column_type: ColumnType, flavour: str) -> Any:
     if isinstance(value, bytes) and column_type.base == "year":
         value = _whole(_number(value))
     if isinstance(value, float):
-        value = Decimal(repr(value))
+        value = Decimal(math.trunc(value) if column_type.base == "year" else repr(value))
     if not isinstance(value, Decimal):
         value = _text(value, column_type)
     instant = _TEMPORAL[column_type.base](value, column_type.fsp, flavour)

@@ -30,6 +30,7 @@ from applier.mysql.values.scanned_times import (
     time_of_text,
 )
 from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY, number
+from applier.sql.casting.temporal_texts import check_length
 from applier.sql.casting.temporals import in_zone, rounds
 from applier.sql.casting.texts import by_distinct
 from applier.sql.values import Value, as_number
@@ -187,6 +188,7 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
     base = value.type.base
     if base in BINARY or value.is_text or base in MEMBERS:
         values = _texts(value)
+        check_length(values, value.type.charset)
     else:
         values = as_number(value, session)
         if pa.types.is_floating(values.type):

@@ -39,7 +39,7 @@ def history_of(options: ReplayOptions, part: Pass, before: SchemaHistory | None 
     return read_history(part.span, options.filter.wanted, part.base, schema_sql, dict(options.rewrites),
                         skip_statements=options.on_statement == "skip", define_from_log=options.define_from_log,
                         system_time_zone=options.system_time_zone, before=before,
-                        lower_case_table_names=options.lower_case_table_names, follows_misplaced=True)
+                        lower_case_table_names=options.lower_case_table_names, follows_places=True)
 
 
 def tables_of(options: ReplayOptions, part: Pass, history: SchemaHistory) -> list[UsedTable]:

@@ -73,7 +73,7 @@ class SchemaHistory:
     known) and kind. `system_time_zone` is the meaning of SYSTEM in the log, `server_version` is the version of its
     server ("" if not known). `folds_names`: databases and tables are known by their names in lower case, as in a server
     with lower_case_table_names=1; None: names are used unchanged, and `case` has the evidence of that.
-    `follows_misplaced` as in TableVersions. `defined_by_log`
+    `follows_places` as in TableVersions. `defined_by_log`
     are tables for which `define` was called, `lower_case_table_names` is the server's variable where it is known,
     `charset_assumed` are tables that inherit the character set of a database of which it is unknown. `objects` are
     those of the log other than tables.
@@ -82,7 +82,7 @@ class SchemaHistory:
     def __init__(
         self, flavour: str, *, wanted: Callable[[str, str], bool] | None = None, files: Sequence[str] = (),
         rewrites: Mapping[str, str] | None = None, skip_statements: bool = False, server_version: str = "",
-        system_time_zone: str | None = None, folds_names: bool | None = False, follows_misplaced: bool = False
+        system_time_zone: str | None = None, folds_names: bool | None = False, follows_places: bool = False
     ) -> None:
         self.flavour = flavour
         self._inline_references = honours_inline_references(flavour, server_version)
@@ -93,7 +93,7 @@ class SchemaHistory:
         self._system_time_zone, self.server_version = system_time_zone, server_version
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
-        self._tables = TableVersions(self._wanted, system_time_zone or SYSTEM, follows_misplaced=follows_misplaced)
+        self._tables = TableVersions(self._wanted, system_time_zone or SYSTEM, follows_places=follows_places)
         self._databases: dict[str, Charset] = {}
         self.folds_names, self.case = bool(folds_names), CaseEvidence() if folds_names is None else None
         if folds_names:

@@ -28,7 +28,7 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
     SchemaError for an unknown partition."""
     old, partitioning = divided.definition, divided.definition.partitioning
     rows_of = partial(_rows, origin)
-    follows = tables.follows_misplaced
+    follows = tables.follows_places
     match action:
         case PartitionToTable(name, table) if partitioning is not None and plain is None:
             part = partitioning.rows_of([name])

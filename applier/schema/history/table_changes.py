@@ -290,10 +290,10 @@ class TableChanges:
                 for column, other in zip(new.columns, written.columns, strict=True)))
             if old.flavour == "mariadb" and not is_in_place(conversion):  # it copies by what it writes
                 conversion = replace(conversion, new=new)
+        reorders = self._tables.follows_places and (version.reorders(new) or conversion.sorts_rows)
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
                 and acts_alike(old, new, others) and not (moves_timestamps(conversion) or computes_anew(conversion)
-                                                          or version.reorders(new) or conversion.sorts_rows
-                                                          or version.may_misplace):
+                                                          or reorders or version.may_misplace):
             self._tables.redefine(version, new, origin.end, origin.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):

@@ -117,14 +117,14 @@ class Redefinition:
 class TableVersions:
     """All versions of all tables, in the order of creation; a version's id is its index. The columns of tables that are
     `wanted` have numbers; `last_column_id` is the last one that was given, `time_zone` the zone of versions that begin.
-    `follows_misplaced`: rows may come to lie in partitions to which they do not belong, and each later statement makes
-    a version; otherwise such rows are refused.
+    `follows_places`: statements that change the order in which a server reads rows make a version. Rows may come to lie
+    in partitions to which they do not belong, and then each later statement makes one; otherwise they are refused.
     """
 
     def __init__(self, wanted: Callable[[str, str], bool], time_zone: str = SYSTEM, *,
-                 follows_misplaced: bool = False) -> None:
+                 follows_places: bool = False) -> None:
         self._wanted, self.time_zone, self.last_column_id = wanted, time_zone, 0
-        self.follows_misplaced = follows_misplaced
+        self.follows_places = follows_places
         self._versions: list[TableVersion] = []
         self._by_table: dict[TableName, SortedKeyList[int, Position]] = {}  # ids by the versions' starts
         self._by_folded: dict[TableName, list[TableName]] = {}  # all names, by these in lower case

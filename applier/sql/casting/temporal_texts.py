@@ -26,7 +26,7 @@ from applier.mysql.values.scanned_times import (
 )
 from applier.mysql.values.zero_dates import DAY, ZERO_DAY
 from applier.sql.casting.temporals import from_clock, in_zone, local_micros, rounds
-from applier.sql.casting.texts import by_distinct, fitted
+from applier.sql.casting.texts import WIDE, by_distinct, fitted
 
 _ZERO = ZERO_DAY * DAY
 USUAL_FORM = (r"^[1-9]\d{3}-"
@@ -34,6 +34,16 @@ USUAL_FORM = (r"^[1-9]\d{3}-"
               r"( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?$")
 """Of dates and times as servers write them, all but the 29th of February."""
 _HOUR, _MINUTE, _SECOND = 3_600_000_000, 60_000_000, 1_000_000
+_NOT_AS_ASCII = WIDE | {"sjis", "swe7"}
+"""Character sets in which not every character of ASCII is its byte."""
+_MOST_AS_ASCII = 30
+"""Characters of text in such a set that servers convert to ASCII, in which they look for a date or a time."""
+
+
+def check_length(values: pa.Array, charset: str | None) -> None:
+    """Raise NotComputable for text of which servers read a date or a time from the beginning alone."""
+    if charset in _NOT_AS_ASCII and pc.any(pc.greater(pc.utf8_length(values), _MOST_AS_ASCII)).as_py():
+        raise NotComputable(f"text of more than {_MOST_AS_ASCII} characters in {charset} as a date or a time")
 
 
 def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -65,6 +75,7 @@ def _time_text(micros: np.ndarray, is_null: np.ndarray, fsp: int) -> pa.Array:
 def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as DATE, DATETIME or TIMESTAMP; other text becomes '0000-00-00', a month or day of zero stays where
     the mode allows it."""
+    check_length(values, old.charset)
     fsp = 0 if new.base == "date" else new.fsp
 
     def read(text: str) -> int:
@@ -126,6 +137,7 @@ def _is_let_in(error: InvalidDate, sql_mode: str) -> bool:
 
 def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as TIME: hours:minutes[:seconds], the digits HHMMSS, or a date and time, whose time is used."""
+    check_length(values, old.charset)
     unit, up, is_mysql = 10**(6 - new.fsp), rounds(session), session.flavour == "mysql"
     longest = LONGEST_TIME if is_mysql else (LONGEST_TIME + _SECOND - 1) // unit * unit
 

@@ -175,6 +175,15 @@ def test_rows_that_no_partition_takes_any_more(tmp_path):
         log.undo(gtids=log.gtids[0])
 
 
+@pytest.mark.parametrize("statement", ["REMOVE PARTITIONING", "REORGANIZE PARTITION p24, p25 INTO (PARTITION p VALUES IN "
+                                       "(2024, 2025, NULL))", "ENGINE = InnoDB, ORDER BY n"])
+def test_rows_without_a_key_after_a_statement_that_moved_them(tmp_path, statement):
+    """UNDO-CHAIN: others have put the rows in another order."""
+    log = log_of(tmp_path, LISTS, delete(3, 2026), f"ALTER TABLE t {statement}", insert(row(9, 2025)))
+    assert log.undo(gtids=log.gtids[0]).tables[0].inserted == 1
+    assert log.undone() == rows(row(1, 2024), row(2, 2025), row(3, 2026), row(4, 2025), row(9, 2025))
+
+
 def test_what_a_statement_would_have_taken_of_a_partition_that_comes_back(tmp_path):
     """UNDO-CHAIN: others emptied the partition that has its range now, not this one."""
     log = log_of(tmp_path, YEARS, "ALTER TABLE t DROP PARTITION p25", "ALTER TABLE t TRUNCATE PARTITION p26")

@@ -100,7 +100,7 @@ def test_cells_from_the_end(sql, expected):
     "SOUNDEX(s, s)", "YEAR(t)", "UNIX_TIMESTAMP(d)", "UPPER('ɐ')", "nosuch + 1", "SLEEP(b)",
     "FORMAT(a, 2, 'de_DE')", "a +", "JSON_EXTRACT(s, '$[*]')", "UUID()", "RAND()", "NOW()",
     "HEX(_utf32 X'3078303078303078')", "CAST(NULLIF(X'41', 'b') AS SIGNED)",
-    "ELT(COALESCE(m, m), 'a')"])
+    "ELT(COALESCE(m, m), 'a')", "YEAR(_sjis'2016-12-31 12:34:56.789012+01:00')"])
 def test_what_is_not_known_is_not_guessed(sql):
     with pytest.raises(NotComputable):
         values(sql)

@@ -231,3 +231,16 @@ def test_the_longest_time_of_a_cast_is_cut_to_its_digits_in_mariadb():
     """838:59:59 in TIME (seen on 10.5), which keeps 838:59:59.999999 for a CAST with digits."""
     session = Session(flavour="mariadb")
     assert evaluate("CAST('20230326' AS TIME)", no_columns, 1, session).values[0].as_py() == timedelta(seconds=3020399)
+
+
+@pytest.mark.parametrize("charset", ["sjis", "utf16"])
+@pytest.mark.parametrize("wanted", ["date", "datetime", "time"])
+def test_the_beginning_of_long_text_is_not_a_date(charset, wanted):
+    """Servers convert 30 characters of it to ASCII: blanks before 10:00:00 leave 1 second, or nothing."""
+    def read(text):
+        return convert_values(pa.array([text]), ColumnType("varchar", length=60, charset=charset), ColumnType(wanted),
+                              Session("mysql"))
+
+    with pytest.raises(NotComputable, match="more than 30 characters"):
+        read("2016-12-31 10:00:00".rjust(31))
+    assert read("2016-12-31 10:00:00".rjust(30)).null_count == 0
