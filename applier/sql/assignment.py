@@ -82,6 +82,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = replace(value, values=exact_text.shown(value.values, value.type.charset))
     if value.is_text and value.type.charset != wanted.charset and any("?" in member for member in wanted.members):
         value = replace(value, values=in_charset(value.values, wanted.charset or "utf8mb4"))
+    if wanted.base in BINARY and value.type.base in NETWORK and not value.is_column:
+        value = Value(as_text(value, session), TEXT, value.constant)  # of a column, its 16 bytes
     if wanted.base in BINARY and (value.is_text or value.type.charset in WIDE):
         value = Value(as_bytes(value, session), BYTES, value.constant)
     if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose:

@@ -13,6 +13,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import FRACTIONAL, ColumnType
 from applier.mysql.values import zero_dates
+from applier.mysql.values.zero_dates import DAY, ZERO_DAY
 from applier.mysql.versions import is_since
 from applier.sql.casting.temporals import cut, cut_time, local_micros
 from applier.sql.functions.intervals import LAST, LONGEST_TIME, SECOND
@@ -46,6 +47,8 @@ def _cut(arguments: Arguments, call: Call, session: Session) -> Value:
     is_beyond = np.abs(made) >= LONGEST_TIME + SECOND if is_time else made > LAST
     made = np.where(is_beyond, cut_time(micros, unit, False), made)
     is_null, none = np.asarray(value.values.is_null()), zero_dates.which(value.values)
+    if "NO_ZERO_DATE" in session.sql_mode and not is_time:
+        is_null = is_null | (micros == ZERO_DAY * DAY)
     if (~is_null & none & (micros % SECOND != 0)).any():
         raise NotComputable("fractions of a second of an invalid date")
     kind = pa.duration("us") if is_time else pa.timestamp("us")

@@ -51,7 +51,7 @@ def _common_type(arguments: Arguments, session: Session, name: str) -> ColumnTyp
         return NULL
     kinds = {value.type.base for value in typed}
     if session.flavour == "mariadb" and len(addresses := kinds & NETWORK) == 1 and all(
-            value.is_text or value.type.base in NETWORK for value in typed):
+            value.is_text or value.type.base in NETWORK | BINARY for value in typed):
         return ColumnType(addresses.pop())
     if all(value.is_text or value.type.base in MEMBERS for value in typed):
         return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))

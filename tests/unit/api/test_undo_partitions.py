@@ -175,8 +175,9 @@ def test_rows_that_no_partition_takes_any_more(tmp_path):
         log.undo(gtids=log.gtids[0])
 
 
-@pytest.mark.parametrize("statement", ["REMOVE PARTITIONING", "REORGANIZE PARTITION p24, p25 INTO (PARTITION p VALUES IN "
-                                       "(2024, 2025, NULL))", "ENGINE = InnoDB, ORDER BY n"])
+@pytest.mark.parametrize("statement", [
+    "REMOVE PARTITIONING", "REORGANIZE PARTITION p24, p25 INTO (PARTITION p VALUES IN (2024, 2025, NULL))",
+    "ENGINE = InnoDB, ORDER BY n"])
 def test_rows_without_a_key_after_a_statement_that_moved_them(tmp_path, statement):
     """UNDO-CHAIN: others have put the rows in another order."""
     log = log_of(tmp_path, LISTS, delete(3, 2026), f"ALTER TABLE t {statement}", insert(row(9, 2025)))
