@@ -140,7 +140,7 @@ def _in_case(*, upper: bool) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
         if value.type.base in BINARY:
-            return replace(value, is_document=False)
+            return replace(value, is_document=False, digits=False)
         charset, collation = common_charset(arguments), collation_of(arguments)
         text = as_text(value, session, charset)
         type_ = text_type(charset, collation)
