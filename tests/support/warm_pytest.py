@@ -43,6 +43,7 @@ def exit_code(said: str, seconds: int, arguments: list[str]) -> int:
 def _run(said: str, seconds: int, arguments: list[str]) -> None:
     """Become a process of its own that runs pytest, without input."""
     os.setsid()
+    gc.freeze()  # what there is belongs to the other process, and may need its threads to end
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     files = os.open(os.devnull, os.O_RDONLY), os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     for new, old in zip((files[0], files[1], files[1]), range(3), strict=True):
@@ -60,7 +61,6 @@ def main() -> None:
     """Run pytest for each line of the input."""
     for name in LIBRARIES:
         importlib.import_module(name)
-    gc.freeze()
     for line in sys.stdin:
         said, seconds, *arguments = json.loads(line)
         print(exit_code(said, seconds, arguments), flush=True)
