@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 _DRAWN = re.compile("\x1b\\[[0-9;]*m|↳")
 KEY_NOT_FOUND = 1032  # ER_KEY_NOT_FOUND
@@ -264,3 +264,11 @@ class SchemaError(ApplierError):
 
 class NotComputable(SchemaError):
     """A value or an expression whose result on a server is unknown to this project."""
+
+    @classmethod
+    def because(cls, error: Exception) -> Self:
+        """Return this error for a value that a library refused, in one line and in plain words."""
+        said = str(error).partition("\n")[0]
+        if isinstance(error, UnicodeDecodeError) or said.startswith("Invalid UTF8"):
+            return cls("bytes that are not text")
+        return cls("characters that the character set does not have" if isinstance(error, UnicodeEncodeError) else said)

@@ -30,6 +30,7 @@ from applier.mysql.type_registry import Family
 from applier.mysql.types import INTEGERS, MEMBERS, TEMPORAL, TEXT, ColumnType, arrow_type
 from applier.mysql.values.addresses import network_text
 from applier.mysql.values.byte_columns import beside, fixed_bytes, value_bytes
+from applier.mysql.values.doubles import as_shown
 from applier.mysql.wire_types import COMPRESSED, FORMS, WireType
 from applier.schema.table_parts import Column
 from jsondiff.binary import JsonError, to_text
@@ -81,7 +82,6 @@ def _inflate(value: bytes, row: int) -> bytes:
     return plain
 
 
-EXACT_POWERS_OF_TEN = 22  # 10.0**22 is the last that a double holds exactly
 _UNSIGNED = {1: pa.uint8(), 2: pa.uint16(), 4: pa.uint32(), 8: pa.uint64()}  # by bytes
 
 
@@ -157,15 +157,7 @@ def decimal_texts(raw: pa.Array, precision: int, scale: int) -> pa.Array:
 
 
 def _floating(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:
-    """Decode a FLOAT or DOUBLE. DOUBLE(M,D) stores the double nearest to D decimals, and a SELECT shows those D
-    decimals."""
-    if kind.base == "float" or kind.scale is None or kind.scale > EXACT_POWERS_OF_TEN:
-        return raw
-    numbers, power = raw.to_numpy(zero_copy_only=False), 10.0**kind.scale
-    with np.errstate(over="ignore", invalid="ignore"):
-        scaled = numbers * power
-        rounded = np.where(np.abs(scaled) < 2.0**53, np.rint(scaled) / power, numbers)  # else all are there
-    return pa.array(rounded, pa.float64(), mask=raw.is_null().to_numpy(zero_copy_only=False))
+    return as_shown(raw, kind)
 
 
 def _bit(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int, flavour: str) -> pa.Array:

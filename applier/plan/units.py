@@ -20,6 +20,7 @@ from applier.apply.spec import (
     UnitSpec,
 )
 from applier.apply.witnessed import OFF
+from applier.columns.alter.scan_order import follows_arrival
 from applier.columns.table_key import BytesKey, IntKey, TableKey, alters_rows, keeps_key, table_key
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.io.resolver import absolute
@@ -106,6 +107,8 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
         if item.group is not None:
             by_group.setdefault(item.group, []).append(item)
     chains = _chains([item for item in planned if item.group is None])
+    for chain in chains:
+        _follow_arrival(chain, searches)
     for chain in sorted(chains, key=lambda chain: any(searches[item.version.id] or item.version.id in cascades.links
                                                       for item in chain)):
         reason = "foreign keys connect its rows to rows of other tables" if chain[0].version.id in grouped else \
@@ -127,6 +130,16 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
         number = add_units(group_number, group, needed, number,
                            lambda item: _begins(base, _base_files(item, base).all, item), staging, allowed,
                            idempotent, witness)
+
+
+def _follow_arrival(chain: list[PlannedVersion], searches: _Searches) -> None:
+    """Find rows by a store, which knows when they arrived, where a statement depends on that and a key sorts them."""
+    for number, item in enumerate(chain):
+        depend = any(conversion.numbers_rows or conversion.ignores is not None or (
+            table_key(conversion.old) is not None and table_key(conversion.new) is None)
+            for later in chain[number + 1:] for conversion in (source.conversion for source in later.version.sources))
+        if depend and item.uses and searches[item.version.id] is None and follows_arrival(item.version.definition):
+            searches[item.version.id] = Stored(by_content=False)
 
 
 def _with_keys(keys: Collection[KeyValue]) -> list[tuple[KeyValue | None, KeyValue | None]]:
@@ -203,14 +216,18 @@ def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: 
     stores = [search for item in chain if (search := searches[item.version.id]) is not None]
     if any(isinstance(search, ImageMultiset) or search.by_content for search in stores):
         return "some rows are found by their values"
+    conversions = [source.conversion for item in chain[1:] for source in item.version.sources]
+    if not all(keeps_key(conversion) for conversion in conversions):
+        return "DDL gives the rows another key"
+    if any(conversion.numbers_rows for conversion in conversions):
+        return "DDL numbers the rows"
+    if any(conversion.ignores is not None for conversion in conversions):
+        return "DDL leaves rows out by the keys of others"
     if stores:
         return "in idempotent mode a row with a taken key is removed, wherever it is" if idempotent \
             else "several unique keys"
     if any(item.version.definition.full_name in moving for item in chain):
         return "in idempotent mode both keys decide whether a row moves from one to the other"
-    conversions = [source.conversion for item in chain[1:] for source in item.version.sources]
-    if not all(keeps_key(conversion) for conversion in conversions):
-        return "DDL gives the rows another key"
     if chain[0].version.may_misplace:
         return "rows lie in partitions to which they do not belong"
     if any(item.version.definition.versioning is not None for item in chain):
@@ -220,10 +237,6 @@ def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: 
         return "no key tells one row from another"
     if any(_is_tied(item, key.columns) for item, key in keys):
         return "partial images move rows to other keys"
-    if any(conversion.numbers_rows for conversion in conversions):
-        return "DDL numbers the rows"
-    if any(conversion.ignores is not None for conversion in conversions):
-        return "DDL leaves rows out by the keys of others"
     return "" if _orders_base(*keys[0], base) else "the base's files are ordered by another collation"
 
 

@@ -67,7 +67,7 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
     try:
         made = _assigned(value, wanted, session, strict)
     except pa.ArrowException as error:
-        raise NotComputable(str(error).partition("\n")[0]) from None
+        raise NotComputable.because(error) from None
     if strict and value.constant and value.is_text and wanted.base in TEMPORAL:
         text, none = value.values[0].as_py(), 0 if wanted.base == "time" else zero(made.type).value
         if text is not None and made[0].value == none and _WORD.fullmatch(text):
@@ -116,7 +116,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             return array
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
             if strict:
-                raise NotComputable(str(error)) from None
+                raise NotComputable.because(error) from None
     if value.digits is not False and wanted.base in NUMBERS | {"year"}:
         value = numbers(as_number(value, session), constant=value.constant)
     if wanted.base == "bit" and value.type.base in TEMPORAL and not value.is_column:

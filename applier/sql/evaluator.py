@@ -135,7 +135,7 @@ class Evaluator:
                 return replace(made, digits=node.is_number) if is_told_by_form else made
             return self._named(node) if isinstance(node, Name) else self._called(node)
         except (pa.ArrowException, ValueError, TypeError, IndexError, ArithmeticError) as error:
-            raise NotComputable(str(error).partition("\n")[0]) from None
+            raise NotComputable.because(error) from None
 
     def _named(self, node: Name) -> Value:
         try:
@@ -164,7 +164,7 @@ def number(text: str) -> Value:
     try:
         return numbers(pa.array([exact], pa.decimal128(38, min(38, scale))), constant=True)
     except pa.ArrowInvalid as error:
-        raise NotComputable(str(error)) from None
+        raise NotComputable.because(error) from None
 
 
 def _string(literal: Literal, session: Session) -> Value:

@@ -183,7 +183,7 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
         except NoDate:
             return None
         except Unclear as error:
-            raise NotComputable(str(error)) from None
+            raise NotComputable.because(error) from None
 
     base = value.type.base
     if base in BINARY or value.is_text or base in MEMBERS:

@@ -1,5 +1,6 @@
 import pickle
 
+import pyarrow as pa
 import pytest
 
 from applier import errors
@@ -59,3 +60,14 @@ def test_a_tree_of_causes_becomes_a_line():
     """As deltalake has it, in colours, whether that goes to a terminal or not."""
     drawn = "Generic S3 error\n          \x1b[31m↳\x1b[0m HTTP error\n           \x1b[31m↳\x1b[0m end of file"
     assert errors.reason(OSError(drawn)) == "Generic S3 error: HTTP error: end of file"
+
+
+@pytest.mark.parametrize("refused, said", [
+    (lambda: b"\xe9".decode(), "bytes that are not text"),
+    (lambda: pa.array([b"\xe9"]).cast(pa.string()), "bytes that are not text"),
+    (lambda: "€".encode("latin-1"), "characters that the character set does not have"),
+    (lambda: int("x"), "invalid literal for int() with base 10: 'x'")])
+def test_what_a_library_refuses_is_said_in_one_plain_line(refused, said):
+    with pytest.raises(ValueError) as error:
+        refused()
+    assert errors.NotComputable.because(error.value).message == said

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 from applier.apply.output.ignored_rows import left_by_ignore
 from applier.apply.output.misplaced_rows import Misplaced, over_statement
 from applier.columns.alter.rows import RowConverter
-from applier.columns.alter.scan_order import Arrivals, scan_order
+from applier.columns.alter.scan_order import Arrivals, follows_arrival, scan_order
 from applier.columns.table_key import TableKey, leads_elsewhere, table_key
 from applier.errors import DUPLICATE_KEY, NotComputable, ReplayStopped, SchemaError
 from applier.mysql.names import folded
@@ -23,34 +24,80 @@ from applier.schema.history.conversion import RowConversion
 from applier.snapshot.files.value_marks import PARTITION
 from keysearch.keybytes import KeyBytes
 
+_RANK = "\0rank"
+"""A column beside those of a table, which has no name like this."""
 
-def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by: TableKey | None,
-                 arrivals: Arrivals) -> tuple[pa.Table, bool]:
-    """Return the rows after the ALTER, given those before it in the order of their key, and the new key if it differs;
-    and whether rows without a key are not in the order in which the server has them. `arrivals` is what is known about
-    their order of arrival.
+
+class RowsOfSource(Protocol):
+    """A unit whose rows pass to another one."""
+
+    def rows(self) -> Iterator[pa.Table]:
+        """Yield the remaining rows."""
+
+    @property
+    def arrivals(self) -> Arrivals:
+        """Return what is known about the rows' order of arrival. To be called before they are taken."""
+
+    @property
+    def ranks(self) -> np.ndarray | None:
+        """Return the ranks of the rows by their arrival, int64[n]; None if they are unknown, or a key sorts the rows on
+        the server. To be called after they are taken."""
+
+    @property
+    def misplaced(self) -> Misplaced:
+        """The rows that lie in partitions to which they do not belong. To be called after the others are taken."""
+
+
+@dataclass(frozen=True)
+class RowsBefore:
+    """The rows of a unit before the first change, in the order of its key if they come from another version, and,
+    apart, misplaced ones. `ranks` as in RowsOfSource. is_unordered: the rows lost their key, and are not in the order
+    in which the server has them."""
+
+    rows: pa.Table
+    misplaced: Misplaced = field(default_factory=dict)
+    ranks: np.ndarray | None = None
+    is_unordered: bool = False
+
+
+def altered_rows(conversion: RowConversion, before: RowsOfSource, sort_by: TableKey | None) -> RowsBefore:
+    """Return the rows after the ALTER, except misplaced ones, given those before it and the new key if it differs.
 
     Raises SchemaError if values cannot be converted as the server converts them, or if it is unknown which rows it
     kept; ReplayStopped if two rows would have the same key.
     """
-    new_key, is_unordered = table_key(conversion.new), False
-    if conversion.numbers_rows or conversion.ignores is not None or (
+    new_key, is_unordered, ranks = table_key(conversion.new), False, None
+    if conversion.numbers_rows or conversion.ignores is not None or follows_arrival(conversion.new) or (
             new_key is None and table_key(conversion.old) is not None) or leads_elsewhere(conversion):
-        rows, is_unordered = _copied(conversion, chunks, arrivals)
+        rows, is_unordered = _copied(conversion, before)
+        if new_key is not None and not is_unordered and _keeps_order(conversion):
+            ranks = np.arange(rows.num_rows)
         sort_by = new_key
     else:
-        rows = _converted(conversion, chunks)
-    rows = _sorted(rows, sort_by, conversion) if sort_by is not None else rows
-    return rows, is_unordered and new_key is None
+        rows = _converted(conversion, before.rows())
+    if sort_by is not None and ranks is not None:
+        rows = _sorted(rows.append_column(_RANK, pa.array(ranks)), sort_by, conversion)
+        rows, ranks = rows.drop_columns(_RANK), np.asarray(rows.column(_RANK))
+    elif sort_by is not None:
+        rows = _sorted(rows, sort_by, conversion)
+    return RowsBefore(rows, ranks=ranks, is_unordered=is_unordered and new_key is None)
 
 
-def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arrivals) -> tuple[pa.Table, bool]:
+def _keeps_order(conversion: RowConversion) -> bool:
+    """Return whether a table has its rows in the order in which a statement copies or leaves them."""
+    old, new = conversion.old, conversion.new
+    return follows_arrival(new) and not conversion.sorts_rows and not any(
+        definition.partitioning or definition.versioning for definition in (old, new))
+
+
+def _copied(conversion: RowConversion, before: RowsOfSource) -> tuple[pa.Table, bool]:
     """Return the rows in the order in which the server copies them, and whether that is unknown: it numbers them in
     this order, or drops a duplicate that comes later."""
-    rows = pa.concat_tables([without_rows(table_schema(conversion.old)), *chunks])
+    arrivals = before.arrivals
+    rows = pa.concat_tables([without_rows(table_schema(conversion.old)), *before.rows()])
     unknown, conversion = "", _numbering_on(conversion, rows, arrivals)
     try:
-        order = scan_order(rows, conversion.old, arrivals)
+        order = scan_order(rows, conversion.old, arrivals, before.ranks)
         rows = rows if order is None else rows.take(order)
     except NotComputable as error:
         unknown = error.message

@@ -69,3 +69,7 @@ class StoreSearch(IndexSearch[StoredChanges]):
 
     def pointers(self) -> np.ndarray:
         return self.index.pointers(self._order)
+
+    def ranks(self, before: np.ndarray) -> np.ndarray:
+        ranks: np.ndarray = np.concatenate([before, np.arange(len(before), self.index.arrived)])[self.index.arrivals]
+        return ranks

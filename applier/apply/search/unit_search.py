@@ -89,6 +89,11 @@ class UnitSearch(ABC, Generic[Taken]):
     def pointers(self) -> np.ndarray:
         """Return pointers to the remaining rows, int64[n], in the order in which they are written."""
 
+    def ranks(self, before: np.ndarray) -> np.ndarray | None:
+        """Return the ranks of the remaining rows by their arrival, int64[n], given those of the existing rows; None if
+        this search does not know them. To be called after `pointers`."""
+        return None
+
 
 class IndexSearch(UnitSearch[WithTexts], Generic[WithTexts]):
     """An access method with all rows in one index."""

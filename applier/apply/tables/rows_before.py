@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.output.altered_rows import altered_rows, exchanged_rows, with_placed
+from applier.apply.output.altered_rows import RowsBefore, RowsOfSource, altered_rows, exchanged_rows, with_placed
 from applier.apply.output.misplaced_rows import Misplaced
 from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, KeyRange, UnitSpec
-from applier.columns.alter.scan_order import Arrivals
+from applier.columns.alter.scan_order import follows_arrival
 from applier.columns.table_key import ranges_between
 from applier.schema.definition import table_schema, without_rows
+from applier.schema.history.conversion import RowConversion
 from applier.snapshot.files.value_marks import for_nulls
 from applier.snapshot.reader import FilePart, read_partitions, read_unit
 
@@ -37,45 +38,34 @@ def _part(spec: UnitSpec) -> FilePart | None:
     return FilePart(files, names, edges)
 
 
-class RowsOfSource(Protocol):
-    """A unit whose rows pass to another one."""
-
-    def rows(self) -> Iterator[pa.Table]:
-        """Yield the remaining rows."""
-
-    @property
-    def arrivals(self) -> Arrivals:
-        """Return what is known about the rows' order of arrival. To be called before they are taken."""
-
-    @property
-    def misplaced(self) -> Misplaced:
-        """The rows that lie in partitions to which they do not belong. To be called after the others are taken."""
-
-
-def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> tuple[pa.Table, Misplaced, bool]:
-    """Return the rows, in the order of the unit's key if they come from another version, and, apart, misplaced ones;
-    and whether rows that lose their key are in an order that is not the server's. `sources` are those of the spec."""
+def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> RowsBefore:
+    """Return the rows of a unit. `sources` are those of the spec."""
     origin = spec.origin
     match origin:
         case Exchanged(own=own, other=other):
             before, plain = sources
             rows, moved = exchanged_rows(own.conversion, before.rows(), other.conversion, plain.rows(), spec.key)
             rows, stay = with_placed(rows, own.conversion, before.misplaced, spec.key)
-            return rows, {**stay, **moved}, False
+            return RowsBefore(rows, {**stay, **moved})
         case Altered():
-            [before], is_unordered = sources, False
-            if origin.keeps_rows:
+            [before] = sources
+            if origin.keeps_rows and _keeps_arrival(origin.conversion):
                 rows = pa.concat_tables([without_rows(table_schema(spec.definition)), *before.rows()])
+                made = RowsBefore(rows, ranks=before.ranks)
             else:
-                rows, is_unordered = altered_rows(origin.conversion, before.rows(),
-                                                  None if origin.keeps_key else spec.key, before.arrivals)
-            rows, stay = with_placed(rows, origin.conversion, before.misplaced, spec.key)
-            return _in_large_chunks(rows), stay, is_unordered
+                made = altered_rows(origin.conversion, before, None if origin.keeps_key else spec.key)
+            rows, stay = with_placed(made.rows, origin.conversion, before.misplaced, spec.key)
+            return replace(made, rows=_in_large_chunks(rows), misplaced=stay)
         case FromBase():
             rows = read_unit(origin.uri, origin.files, table_schema(spec.definition), _part(spec))
-            return *_divided(origin, for_nulls(rows, spec.definition)), False
+            return RowsBefore(*_divided(origin, for_nulls(rows, spec.definition)))
         case BeginsEmpty():
-            return without_rows(table_schema(spec.definition)), {}, False
+            return RowsBefore(without_rows(table_schema(spec.definition)), ranks=np.empty(0, np.int64))
+
+
+def _keeps_arrival(conversion: RowConversion) -> bool:
+    """Return whether rows have the same ranks after a statement, if they have any."""
+    return follows_arrival(conversion.old) or not follows_arrival(conversion.new)
 
 
 def _divided(origin: FromBase, rows: pa.Table) -> tuple[pa.Table, Misplaced]:

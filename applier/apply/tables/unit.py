@@ -299,6 +299,12 @@ class UnitApplier(UnitLink):
 
     # ---- the rows that are left
 
+    @property
+    def ranks(self) -> np.ndarray | None:
+        if self.search is None or self._ranks_before is None:
+            return self._ranks_before
+        return None if self.spec.idempotent else self.search.ranks(self._ranks_before)
+
     def rows(self) -> Iterator[pa.Table]:
         if not isinstance(self.spec.needs, ExchangeGroup):
             yield from self._rows_once()

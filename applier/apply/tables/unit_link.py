@@ -18,12 +18,11 @@ from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.unit_memory import UnitMemory
 from applier.apply.tasks import PlanAgain, Refused
 from applier.binlog.rows.changes import DELETE, INSERT
-from applier.columns.alter.scan_order import Arrivals, appends, frees_by_updates, order_of_copies
+from applier.columns.alter.scan_order import Arrivals, appends, frees_by_updates
 from applier.errors import ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
 from applier.schema.engines import counts_rows
 from applier.schema.key_infos import clustered_key, is_innodb
-from applier.schema.table_parts import KeyPart
 
 
 class UnitLink(ABC):
@@ -45,6 +44,7 @@ class UnitLink(ABC):
         self._was_changed: bool | None = None  # once the rows were given away
         self._arrivals: Arrivals | None = None
         self._began_empty = self._is_unordered = False  # as far as is known
+        self._ranks_before: np.ndarray | None = None
         self._has_freed = self._has_filled = False  # room of rows, in an engine that appends
 
     @cached_property
@@ -96,9 +96,10 @@ class UnitLink(ABC):
 
     def _taken(self) -> pa.Table:
         """Take the rows of the sources."""
-        rows, self.misplaced, self._is_unordered = rows_before(self.spec, self.sources)
-        self._began_empty = not rows.num_rows and not self.misplaced
-        return rows
+        taken = rows_before(self.spec, self.sources)
+        self.misplaced, self._is_unordered, self._ranks_before = taken.misplaced, taken.is_unordered, taken.ranks
+        self._began_empty = not taken.rows.num_rows and not self.misplaced
+        return taken.rows
 
     def _pass_rows_on(self) -> None:
         """Pass rows on through versions without changes, from the first one on: each takes them from the previous one,
@@ -113,6 +114,11 @@ class UnitLink(ABC):
     def rows(self) -> Iterator[pa.Table]:
         """Yield the remaining rows, in the order in which they are written, several thousand at a time. They can be
         read only once, except in a group, in which several units take them."""
+
+    @property
+    @abstractmethod
+    def ranks(self) -> np.ndarray | None:
+        """The ranks of the rows by their arrival, int64[n]; None if they are unknown. To be called after `rows`."""
 
     @property
     def arrivals(self) -> Arrivals:
@@ -136,15 +142,11 @@ class UnitLink(ABC):
         before = [source._arrivals for source in self.sources if source._arrivals is not None]
         counted, keeps_counter = not is_updated and not deleted and counts_on(self.spec.origin, before), \
             keeps_counter_of_another(self.spec.origin, before)
-        sorted_by = tuple[KeyPart, ...]()
-        if isinstance(self.spec.origin, Altered) and before and not inserted and not is_updated:
-            sorted_by = order_of_copies(self.spec.origin.conversion, before[0])
         had_room = any(rows.has_room for rows in before) or isinstance(self.spec.origin, FromBase | Exchanged)
         has_filled = appends(self.spec.definition) and (self._has_filled or (inserted > 0 and had_room))
         in_order = self._is_in_order(before, is_updated) and not has_filled
         has_room = not is_innodb(self.spec.definition) and (had_room or self._has_freed)
-        return Arrivals(in_order=in_order, has_room=has_room, counted=counted, keeps_counter=keeps_counter,
-                        sorted_by=sorted_by)
+        return Arrivals(in_order=in_order, has_room=has_room, counted=counted, keeps_counter=keeps_counter)
 
     def _is_in_order(self, before: Sequence[Arrivals], is_updated: bool) -> bool:
         """Return whether the rows, or those of each partition, are in the server's order, if it appends new ones."""

@@ -52,7 +52,7 @@ def partition_numbers(rows: pa.Table, definition: TableDefinition, partitioning:
     try:
         return method(work)
     except pa.ArrowException as error:
-        raise NotComputable(str(error)) from None
+        raise NotComputable.because(error) from None
 
 
 def subpartition_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:

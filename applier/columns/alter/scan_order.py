@@ -7,8 +7,8 @@ manual, "Clustered and Secondary Indexes"; judged by MySQL 9.7 and MariaDB 10.11
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -17,10 +17,8 @@ import pyarrow.compute as pc
 from applier.columns.alter.partitions import partition_numbers, subpartition_numbers
 from applier.columns.table_key import table_key
 from applier.errors import NotComputable
-from applier.mysql.names import folded
-from applier.mysql.types import BINARY, CHARACTER, DATES, MEMBERS, NUMBERS, TEMPORAL
+from applier.mysql.types import BINARY, CHARACTER, MEMBERS, NUMBERS, TEMPORAL
 from applier.schema.definition import TableDefinition
-from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import clustered_key, is_innodb, key_collation
 from applier.schema.table_parts import Column, KeyPart
 from applier.sql.casting.members import member_numbers
@@ -35,27 +33,25 @@ _APPENDING = ("MYISAM", "MEMORY", "HEAP")
 any page with room."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Arrivals:
     """The known facts about the insertion of a table's rows. in_order: a snapshot has the rows of each partition in
-    this order, unless a key sorts them. has_room: an engine that appends may have freed room, which rows fill. counted:
-    rows were only inserted since the table has an AUTO_INCREMENT column, and its counter is above the highest number.
-    keeps_counter: it still has the counter of a column that no longer has AUTO_INCREMENT. sorted_by: the key that
-    orders the rows in an engine that appends, as they were copied from InnoDB, if none was inserted or updated since.
-    """
+    this order, unless a key sorts them: then the server has them in the order of their ranks. has_room: an engine that
+    appends may have freed room, which rows fill. counted: rows were only inserted since the table has an AUTO_INCREMENT
+    column, and its counter is above the highest number. keeps_counter: it still has the counter of a column that no
+    longer has AUTO_INCREMENT."""
 
     in_order: bool = True
     has_room: bool = False
     counted: bool = False
     keeps_counter: bool = False
-    sorted_by: tuple[KeyPart, ...] = ()
 
 
-def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) -> np.ndarray | None:
+def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals,
+               ranks: np.ndarray | None) -> np.ndarray | None:
     """Return the numbers of the rows in the order in which the server reads them, int64[n]; None if they are already in
-    it. Raises NotComputable if it is unknown."""
-    if arrivals.sorted_by and not is_innodb(definition):
-        return _by_parts(arrivals.sorted_by, rows, definition, [])
+    it. `ranks` (int64[n]) are those of the rows by their arrival, None if they are unknown. Raises NotComputable if the
+    order is unknown."""
     key = clustered_key(definition) if is_innodb(definition) else None
     if key is None and not arrivals.in_order and not is_innodb(definition):
         raise NotComputable(f"where {definition.engine} had room for them")
@@ -65,7 +61,9 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
         columns.append(pa.array(divide(rows, definition, definition.partitioning)))
     if key is None:
         if (found := table_key(definition)) is not None:
-            raise NotComputable(f"in the order of insertion, and key {found.choice.name} sorts those of a snapshot")
+            if ranks is None:
+                raise NotComputable(f"in the order of insertion, and key {found.choice.name} sorts those of a snapshot")
+            columns.append(pa.array(ranks))
         if not arrivals.in_order:
             raise NotComputable("in the order of keys, partitions or an engine that are gone, or that updates moved "
                                 "them to")
@@ -87,21 +85,12 @@ def _by_parts(parts: Sequence[KeyPart], rows: pa.Table, definition: TableDefinit
     return np.asarray(pc.sort_indices(pa.table(columns, names), sort_keys=list(zip(names, sorts, strict=True))))
 
 
-def order_of_copies(conversion: RowConversion, before: Arrivals) -> tuple[KeyPart, ...]:
-    """Return the parts of the key by which rows lie that a statement copies into an engine that appends, or within one;
-    none if that is unknown."""
-    old, new = conversion.old, conversion.new
-    if not appends(new) or new.partitioning is not None or conversion.removed is not None or \
-            old.versioning is not None or conversion.sorts_rows:
-        return ()
-    clustered = clustered_key(old) if is_innodb(old) and old.partitioning is None else None
-    parts = before.sorted_by if clustered is None else clustered.parts
-    after = {folded(was.name): column.name for was, column in conversion.kept
-             if (was.type, was.nullable, was.auto_increment) == (column.type, column.nullable, column.auto_increment)
-             and column.generated != "virtual" and column.type.base not in DATES}  # which a copy may set to zero
-    if any(folded(part.column or "") not in after for part in parts):
-        return ()
-    return tuple(dataclasses.replace(part, column=after[folded(part.column or "")]) for part in parts)
+def follows_arrival(definition: TableDefinition) -> bool:
+    """Return whether a key sorts the rows of a snapshot, and not those of the server, which has them in the order of
+    their arrival."""
+    if table_key(definition) is None:
+        return False
+    return clustered_key(definition) is None if is_innodb(definition) else appends(definition)
 
 
 def appends(definition: TableDefinition) -> bool:

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.columns.values import EXACT_POWERS_OF_TEN
 from applier.jobs.exporting.cells import texts_of
 from applier.jobs.importing.sql.literals import column_values
 from applier.jobs.importing.sql.spans import LiteralContext, LiteralError, Literals
@@ -27,6 +26,7 @@ from applier.mysql.reader_values import lossy_charset
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type, quote_name
 from applier.mysql.values.byte_columns import beside, value_bytes
+from applier.mysql.values.doubles import EXACT_POWERS_OF_TEN
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column
 from applier.sql.casting.byte_strings import bytes_of_text

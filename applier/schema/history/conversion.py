@@ -85,12 +85,12 @@ class RowConversion:
 
     @property
     def loses_key(self) -> bool:
-        """True if the primary key is dropped, and no other one is added, nor a unique one that becomes the clustered
-        key."""
-        if self.old.primary_key is None or self.new.primary_key is not None:
+        """True if the clustered key is dropped, and no other one takes its place without a copy of the table: an added
+        one, or, on MariaDB, any."""
+        was, key = clustered_key(self.old), clustered_key(self.new)
+        if was is None or key == was:
             return False
-        key = clustered_key(self.new)
-        return key is None or key in self.old.keys
+        return key is None or (self.new.flavour == "mysql" and self.new.primary_key is None and key in self.old.keys)
 
     @cached_property
     def words(self) -> str:

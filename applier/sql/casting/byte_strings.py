@@ -55,7 +55,7 @@ def bytes_of_text(values: pa.Array, charset: str) -> pa.Array:
     try:
         return encoded(values, charset, "strict") if charset in SINGLE_BYTE else bytes_in(values, charset)
     except ValueError as error:
-        raise NotComputable(str(error)) from None
+        raise NotComputable.because(error) from None
 
 
 def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:

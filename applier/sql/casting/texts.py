@@ -127,4 +127,4 @@ def to_json(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     try:
         return normalize(values)
     except DocumentError as error:
-        raise NotComputable(str(error)) from None
+        raise NotComputable.because(error) from None

@@ -115,7 +115,7 @@ def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, session: 
     try:
         return converter(values, old, new, session)
     except pa.ArrowException as error:
-        raise NotComputable(str(error)) from None
+        raise NotComputable.because(error) from None
 
 
 def _padded(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:

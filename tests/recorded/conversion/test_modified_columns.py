@@ -16,7 +16,6 @@ import pytest
 
 from applier.apply.output.altered_rows import altered_rows
 from applier.columns.alter.rows import RowConverter
-from applier.columns.alter.scan_order import Arrivals
 from applier.errors import SchemaError
 from applier.mysql.types import arrow_type
 from applier.mysql.values import zero_dates
@@ -27,6 +26,7 @@ from applier.schema.history.effects import changes_rows
 from applier.schema.history.session import session_of
 from tests.recorded.conversion.record_defaults import NOW, ZONE
 from tests.recorded.conversion.record_modified import DATES_ROWS, DATES_TABLE, KEPT, MODIFIED, NULLS, NUMBERED
+from tests.support.passed_rows import PassedRows
 
 LINES = [json.loads(line) for line in gzip.open(MODIFIED, "rt")]
 BITS = {"ONLY_FULL_GROUP_BY": 5, "STRICT_TRANS_TABLES": 21, "STRICT_ALL_TABLES": 22, "NO_ZERO_IN_DATE": 23,
@@ -241,7 +241,7 @@ def numbered(line, mode):
     rows = [[text.strip().strip("'") for text in row.split(",")] for row in line["rows"]]
     columns = [column([None if text == "NULL" else text for text in texts], one.type)
                for one, texts in zip(over.old.columns, zip(*rows, strict=True), strict=True)]
-    made, _ = altered_rows(over, iter([pa.table(columns, ["k", "x"])]), None, Arrivals())
+    made = altered_rows(over, PassedRows(pa.table(columns, ["k", "x"])), None).rows
     return sorted([k, int(x)] for k, x in zip(*(made.column(name).to_pylist() for name in ("k", "x")), strict=True))
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from applier.apply.output.altered_rows import altered_rows
 from applier.columns.alter.rows import RowConverter
-from applier.columns.alter.scan_order import Arrivals
 from applier.errors import SchemaError
 from applier.mysql.sequences import SequenceState
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import table_schema
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.history import SchemaHistory
+from tests.support.passed_rows import PassedRows
 
 Statement = namedtuple("Statement", "sql database context timestamp gtid sequences", defaults=[()])
 
@@ -110,7 +110,8 @@ def numbered(old, new, sources, rows, flavour="mysql"):
     """The values of `a` in the order of the numbers that the rows get."""
     [old], [new] = (parse_statement(f"CREATE TABLE d.t ({table}", flavour=flavour) for table in (old, new))
     conversion = RowConversion(old.definition, new.definition, sources, sql="ALTER")
-    found, _ = altered_rows(conversion, iter([pa.table({"a": rows}, table_schema(old.definition))]), None, Arrivals())
+    chunk = pa.table({"a": rows}, table_schema(old.definition))
+    found = altered_rows(conversion, PassedRows(chunk), None).rows
     return found.sort_by("id").column("a").to_pylist()
 
 
@@ -138,7 +139,7 @@ def test_a_primary_key_over_prefixes_is_the_order_of_the_rows(kind, rows, flavou
                     for more in ("", "id INT NOT NULL AUTO_INCREMENT UNIQUE, "))
     conversion = RowConversion(old.definition, new.definition, (0, 1, None), sql="ALTER")
     chunk = pa.table({"a": rows, "b": [1, 2]}, table_schema(old.definition))
-    found, _ = altered_rows(conversion, iter([chunk]), None, Arrivals())
+    found = altered_rows(conversion, PassedRows(chunk), None).rows
     assert found.sort_by("id").column("a").to_pylist() == rows[::-1]
 
 

@@ -34,7 +34,7 @@ def as_documents(value: Value, session: Session) -> pa.Array:
         try:
             return text if value.type.base == "json" else normalize(text)
         except DocumentError as error:
-            raise NotComputable(str(error)) from None
+            raise NotComputable.because(error) from None
     if value.type.base in BINARY or not value.shows:
         raise NotComputable("a document from bytes, or from digits that are not known")
     return text

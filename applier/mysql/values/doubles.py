@@ -1,0 +1,25 @@
+"""The doubles of DOUBLE(M,D): a server stores one beside the nearest to D decimals (1.6099999999999999), and a SELECT
+shows the decimals (1.61), of which a snapshot has the nearest double.
+
+Source: MySQL manual, "Floating-Point Types"; judged by MySQL 9.7 and MariaDB 10.11.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from applier.mysql.types import ColumnType
+
+EXACT_POWERS_OF_TEN = 22  # 10.0**22 is the last that a double holds exactly
+
+
+def as_shown(values: pa.Array, kind: ColumnType) -> pa.Array:
+    """Return stored values of a FLOAT or DOUBLE as a SELECT shows them."""
+    if kind.base == "float" or kind.scale is None or kind.scale > EXACT_POWERS_OF_TEN:
+        return values
+    numbers, power = values.to_numpy(zero_copy_only=False), 10.0**kind.scale
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = numbers * power
+        rounded = np.where(np.abs(scaled) < 2.0**53, np.rint(scaled) / power, numbers)  # else all are there
+    return pa.array(rounded, pa.float64(), mask=values.is_null().to_numpy(zero_copy_only=False))
