@@ -18,7 +18,6 @@ from applier.mysql.types import BINARY, INTEGERS, ColumnType, arrow_type
 from applier.mysql.value_sizes import most_bytes
 from applier.mysql.values import decimals
 from applier.mysql.values.byte_columns import beside, fixed_bytes, value_bytes
-from applier.mysql.values.doubles import as_shown
 from applier.mysql.values.value_texts import exact_texts
 from applier.mysql.wire_types import WireType
 
@@ -62,9 +61,8 @@ def _as_real(values: pa.Array, kind: ColumnType) -> pa.Array:
         whole = np.floor(numbers)  # rounded as a server does it: 2.675, which is a little less, to 2.67
         numbers = whole + np.rint((numbers - whole) * power) / power
     numbers = np.clip(numbers, 0.0 if kind.unsigned else -most, most)
-    stored = pa.array(numbers.astype(np.float32 if kind.base == "float" else np.float64),
-                      mask=values.is_null().to_numpy(zero_copy_only=False))
-    return as_shown(stored, kind)
+    return pa.array(numbers.astype(np.float32 if kind.base == "float" else np.float64),
+                    mask=values.is_null().to_numpy(zero_copy_only=False))
 
 
 def _as_decimal(values: pa.Array, kind: ColumnType) -> pa.Array:

@@ -103,10 +103,10 @@ def _with_rows_of_bytes(tokens: list[Token], sql: str, charsets: ClientCharsets)
 
 
 def as_written(tokens: list[Token], charsets: ClientCharsets, *, names_utf8: bool = False) -> list[Token]:
-    """An expression's tokens, each literal in the character set of the session: if one of them is not ASCII, with an
-    introducer where that is not a form of UTF-8, or where `names_utf8` and the literal is not ASCII."""
+    """An expression's tokens, each literal in the character set of the session: with an introducer where that is not
+    utf8mb4, or, for a form of UTF-8 and `names_utf8`, where the literal is not ASCII."""
     made: list[Token] = []
-    names = charsets.connection not in UTF8
+    names = charsets.connection not in UTF8 or (not names_utf8 and charsets.connection != "utf8mb4")
     for token in _literals(_with_charsets_of_casts(tokens, charsets)):
         if token.kind != "string" or _introduced_by(made[-1] if made else None) or _takes_none(made):
             made.append(token)
@@ -117,7 +117,7 @@ def as_written(tokens: list[Token], charsets: ClientCharsets, *, names_utf8: boo
             not names_utf8 and charsets.connection == _NATIONAL and _BEYOND.search(text)) else "utf8mb4"
         if (data.isascii() and charset not in NOT_ASCII) or (charset == "utf8mb4" and not names_utf8):
             if names:
-                made.append(Token("word", f"_{charset}", token.start, token.start))
+                made.append(Token("word", f"_{charsets.connection}", token.start, token.start))
             made.append(token._replace(text=str(text)))
         else:
             made.append(Token("word", f"_{charset}", token.start, token.start))

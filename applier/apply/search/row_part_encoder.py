@@ -25,6 +25,7 @@ from applier.columns.values import finish_column
 from applier.errors import SchemaError
 from applier.mysql.session import SYSTEM
 from applier.mysql.types import arrow_type
+from applier.mysql.values.doubles import as_shown
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column
 from keysearch.collation import equality_column
@@ -137,6 +138,7 @@ class RowPartEncoder(RowAccess):
             values = _vector_bytes(values)
         if part.by_bits and pa.types.is_floating(values.type):
             whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+            whole = as_shown(whole, self.definition.columns[part.column].type)  # as images are decoded
             values = whole.view(pa.int32() if whole.type == pa.float32() else pa.int64())
         if part.prefix is not None:
             cut = pc.utf8_slice_codeunits if pa.types.is_string(values.type) else pc.binary_slice

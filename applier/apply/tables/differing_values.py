@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from applier.apply.witnessed import Difference
 from applier.columns.table_key import table_key
 from applier.io.printable import printable
+from applier.mysql.values.doubles import as_shown
 from applier.mysql.values.zero_dates import to_python
 from applier.schema.definition import TableDefinition
 
@@ -35,6 +36,8 @@ class Differences:
     def __init__(self, definition: TableDefinition, *, computed: bool = False) -> None:
         self._table, self._computed = definition.full_name, computed
         self._key = table_key(definition)
+        self._with_digits = {column.name: column.type for column in definition.columns
+                             if column.type.base == "double" and column.type.scale is not None}
         self._found: dict[str, Difference] = {}
 
     @property
@@ -51,6 +54,8 @@ class Differences:
         """Compare a column of some images (int64[n], numbers, ascending) as logged and as replayed. Returns which
         values differ; None if none does. `rows` has the columns of the key, unless an image does not have one of them.
         """
+        if (kind := self._with_digits.get(column)) is not None:
+            held = pa.chunked_array([as_shown(held.combine_chunks(), kind)])  # as images are decoded
         differing = differing_values(logged, held)
         if differing is None:
             return None

@@ -1,5 +1,5 @@
-"""The doubles of DOUBLE(M,D): a server stores one beside the nearest to D decimals (1.6099999999999999), and a SELECT
-shows the decimals (1.61), of which a snapshot has the nearest double.
+"""The doubles of DOUBLE(M,D): a server may store one beside the nearest to D decimals (1.6099999999999999, or what was
+there before an ALTER in place), and a SELECT shows the decimals (1.61). Of images a snapshot has the nearest double.
 
 Source: MySQL manual, "Floating-Point Types"; judged by MySQL 9.7 and MariaDB 10.11.
 """

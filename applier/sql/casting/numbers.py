@@ -15,7 +15,6 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import INTEGERS, ColumnType, arrow_type
 from applier.mysql.values import decimals
-from applier.mysql.values.doubles import as_shown
 
 _WIDE = pa.decimal128(38, 0)
 MILLIONTH = pa.scalar(Decimal("0.000001"), pa.decimal128(6, 6))
@@ -118,7 +117,7 @@ def _to_double(values: pa.Array, new: ColumnType) -> pa.Array:
     most = float(np.finfo(np.float32 if new.base == "float" else np.float64).max)
     if new.scale is not None:
         values, most = _with_digits(values, new.scale), min(most, _largest(new.precision or 0, new.scale))
-    return as_shown(_within(values, -most, most).cast(arrow_type(new)), new)
+    return _within(values, -most, most).cast(arrow_type(new))
 
 
 def _with_digits(values: pa.Array, scale: int) -> pa.Array:

@@ -101,8 +101,8 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
             if other.type.base in BINARY and other.constant and other.digits is False:
                 text = Value(shown_bytes(other), TEXT, constant=True)
                 return _comparable([text if value is other else value for value in arguments], name, session, n)
-            is_read_as_date = session.flavour == "mariadb" and \
-                other.type.base in NUMBERS - {"float", "double"} and instant.type.base != "time"
+            is_read_as_date = session.flavour == "mariadb" and other.type.base in NUMBERS - {"float", "double"} and \
+                instant.type.base != "time" and not instant.constant
             if not is_read_as_date and (not other.is_text or (not other.constant and instant.type.base == "time")):
                 raise NotComputable("a date compared with a value that is not a date")
             wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)

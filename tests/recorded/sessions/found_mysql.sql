@@ -1113,3 +1113,16 @@ ALTER TABLE t ADD a DATE AS (c) STORED, ADD b DATE AS (f) STORED
 CREATE TABLE u (id INT PRIMARY KEY, c DECIMAL(30,4), f DOUBLE)
 INSERT INTO u VALUES (1, 101.5, 101.5), (2, 1231.25, 1231.25), (3, 20240229.5, 20240229.5), (4, 101112.5, 101112.5), (5, 100.9999, 100.9999)
 ALTER TABLE u ADD a DATETIME AS (c) STORED, ADD b DATETIME(3) AS (f) STORED
+
+-- literals-of-a-connection-in-utf8mb3
+SET NAMES utf8mb3
+CREATE TABLE a (id INT PRIMARY KEY, c VARCHAR(60) AS (GREATEST('[1, 2]', 'b')) STORED, d INT AS ('[' > 'b') STORED, e INT AS ('ss' = 'ß') STORED, f INT AS ('a ' = 'a') STORED) COLLATE latin1_bin
+INSERT INTO a (id) VALUES (1)
+SET NAMES utf8mb4, collation_connection = utf8mb3_bin
+CREATE TABLE b (id INT PRIMARY KEY, c VARCHAR(60) AS (LEAST('[1, 2]', 'b')) STORED, d INT AS ('[' > 'b') STORED, e INT AS ('a' = 'A') STORED, f INT AS (FIELD('A', 'b', 'a')) STORED, h VARCHAR(9) DEFAULT 'é', i INT AS (h = 'É') STORED)
+INSERT INTO b (id) VALUES (1)
+ALTER TABLE b ADD k INT AS (STRCMP('[', 'b')) STORED, ADD l VARCHAR(30) AS (CONCAT('é', h)) STORED, ADD m INT DEFAULT (LOCATE('B', 'ab'))
+INSERT INTO b (id, h) VALUES (2, 'É')
+SET collation_connection = utf8mb4_general_ci
+CREATE TABLE c (id INT PRIMARY KEY, c VARCHAR(60) AS (GREATEST('[1, 2]', 'b')) STORED, d INT AS ('[' > 'b') STORED, e INT AS ('ss' = 'ß') STORED, f INT AS ('a ' = 'a') STORED)
+INSERT INTO c (id) VALUES (1)
