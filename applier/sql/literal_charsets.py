@@ -62,7 +62,8 @@ def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[
         before = made[-1] if made else None
         if token.kind == "string":
             charset = _introduced_by(before)
-            if charset is None and not token.text.isascii() and _is_national(token, before, sql):
+            if charset is None and _is_national(token, before, sql) and (
+                    not token.text.isascii() or charsets.connection != "utf8mb4"):
                 charset = _NATIONAL
                 made.append(Token("word", f"_{_NATIONAL}", token.start - 1, token.start))
             if charset is not None and token.text and (not token.text.isascii() or charset in _OF_BYTES):
