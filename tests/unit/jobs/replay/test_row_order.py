@@ -172,12 +172,13 @@ def test_rows_of_a_table_without_partitions_are_numbered_in_a_later_round(tmp_pa
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)
-@pytest.mark.parametrize(("table", "statement"), [
-    ("id VARCHAR(9) NOT NULL, v INT, UNIQUE (id(3)))", "MODIFY id VARCHAR(9)"),
-    ("id VARCHAR(9) COLLATE utf8mb4_bin NOT NULL PRIMARY KEY, v INT) ENGINE=MyISAM", "DROP PRIMARY KEY")])
-def test_rows_of_a_former_key_that_did_not_order_them_are_not_numbered(tmp_path, table, statement, rounds):
-    """A key over prefixes, or of an engine that appends rows, is gone: a server has the rows as they were inserted, and
-    a snapshot as the key sorted them."""
+@pytest.mark.parametrize(("table", "statement", "known"), [
+    ("id VARCHAR(9) NOT NULL, v INT, UNIQUE (id(3)))", "MODIFY id VARCHAR(9)", ([], [1], [2])),
+    ("id VARCHAR(9) COLLATE utf8mb4_bin NOT NULL PRIMARY KEY, v INT) ENGINE=MyISAM", "DROP PRIMARY KEY", ([],))])
+def test_rows_of_a_former_key_that_did_not_order_them_are_numbered_as_they_arrived(
+        tmp_path, table, statement, known, rounds):
+    """A key over prefixes, or of an engine that appends rows, is gone: a server has the rows as they were inserted. A
+    replay that has not seen them arrive does not know how, and a base of MyISAM not whether there was room."""
     ends = []
     with applier.binlog.Writer(tmp_path / "binlog.000001", flavour="mariadb") as log:
         log.query("CREATE DATABASE d")
@@ -192,5 +193,9 @@ def test_rows_of_a_former_key_that_did_not_order_them_are_not_numbered(tmp_path,
         ends.append(log.position)
         log.query("ALTER TABLE t ADD n INT NOT NULL AUTO_INCREMENT, ADD KEY (n)", "d")
     stops = [(file.rpartition("/")[2], offset) for file, offset in map(ends.__getitem__, rounds)]
+    if rounds in known:
+        rows = replayed(tmp_path, stops).tables["d.t"].to_arrow()
+        assert rows.sort_by("n").column("id").to_pylist() == ["c", "a", "b"]
+        return
     with pytest.raises(SchemaError, match="in an order that a snapshot does not keep"):
         replayed(tmp_path, stops)
