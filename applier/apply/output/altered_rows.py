@@ -95,7 +95,7 @@ def _copied(conversion: RowConversion, before: RowsOfSource) -> tuple[pa.Table, 
     this order, or drops a duplicate that comes later."""
     arrivals = before.arrivals
     rows = pa.concat_tables([without_rows(table_schema(conversion.old)), *before.rows()])
-    unknown, conversion = "", _numbering_on(conversion, rows, arrivals)
+    unknown, conversion = "", _numbering_on(conversion, rows, arrivals) if conversion.numbers_rows else conversion
     try:
         order = scan_order(rows, conversion.old, arrivals, before.ranks)
         rows = rows if order is None else rows.take(order)
