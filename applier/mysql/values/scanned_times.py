@@ -236,13 +236,14 @@ def read_by_mariadb(text: str, *, up: bool) -> tuple[int, bool]:
 
 def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
     """The same of a number, as datetime_of_number takes it."""
-    if abs(whole) <= LARGEST_TIME:
+    size = abs(whole)
+    if size <= LARGEST_TIME:
         return time_of_number(whole, fraction, is_cut=True), True
-    if whole < _SURELY_LONG:  # which versions of MariaDB read in other ways
+    if _LAST_TIME < whole <= _LAST_DATE:
+        return datetime_of_number(whole, fraction)[0], False
+    if size % 100 > 59 or size // 100 % 100 > 59:  # no time since 10.6
         raise Unclear("a number of a time that is too long")
-    if whole > _LAST_DATE:
-        return LONGEST_TIME, True
-    return datetime_of_number(whole, fraction)[0], False
+    return LONGEST_TIME if whole > 0 else -LONGEST_TIME, True
 
 
 _USUAL = re.compile(r"(\d{1,9}|\d{12}|\d{14}|\d{1,4}(:\d{1,2}){1,2}|\d{1,3}\s+\d+(:\d{1,2}){0,2}|"
@@ -252,7 +253,8 @@ _ODD = re.compile(r"^:|^\d{8}|[T\s]|\.\D")
 _WITH_SPACE = re.compile(r"\d+[^\w\s]+\d+[^\w\s]+\d+\s+\d", re.ASCII)
 """A date and a time, however short."""
 _WITH_T = re.compile(r"^(\s*\d+\D\d+\D\d+)T", re.ASCII)
-_SURELY_LONG, _LAST_DATE = 10_000_000, 99991231235959
+_LAST_TIME, _LAST_DATE = 9_999_999, 99991231235959
+"""The largest numbers that MariaDB does not and does take for a date."""
 
 
 _FORMS = [(0, 0, 0, 1), (101, 691231, 20000000, 1_000_000), (700101, 991231, 19000000, 1_000_000),

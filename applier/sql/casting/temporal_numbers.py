@@ -6,6 +6,7 @@ by their text, MariaDB by their digits from the right.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -26,6 +27,10 @@ _BIGINT, _WIDE, _SHOWN = ColumnType("bigint"), pa.decimal128(38, 0), ColumnType(
 _MOST_TIME, _TOO_NEAR, _LAST_YEAR = 8385959, 999_999_000, 2155.0
 _FIRST_CLOCK, _NO_TIME = 101_00_00_00, Decimal(10**15)
 """The first number with a time of day, and one that is larger than all of them."""
+_LAST_TIME, _LAST_DATE, _LAST_NUMBER = 9_999_999, 99991231235959, 2**63 - 1
+"""What MariaDB takes for a TIME: the largest number of hours, minutes and seconds, of a datetime, and at all."""
+_LONGEST_TEXT = 10**10 - 1
+"""The largest number whose text MySQL takes for a time."""
 
 
 def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -198,27 +203,43 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
             raise NotComputable("numbers of more than 8385959 as TIME")
         text = shown(values, old, session.flavour)
         return temporal_texts.to_time(text, _SHOWN, new, session)
-    if pa.types.is_floating(values.type):
+    largest = _LONGEST_TEXT if session.flavour == "mysql" else _LAST_NUMBER
+    if pa.types.is_floating(values.type):  # MariaDB reads long ones as text
+        largest = min(largest, _MOST_TIME)
         values = numbers.to_number(values, old, ColumnType("decimal", precision=36, scale=15), session)
     elif not pa.types.is_decimal(values.type):
         values = values.cast(_WIDE if values.type != pa.int64() else pa.decimal128(19, 0))
     number = values.cast(pa.decimal128(38, values.type.scale)).cast(pa.decimal128(36, max(9, values.type.scale)))
-    size = pc.abs(number)
-    whole = np.asarray(decimals.floor(size).cast(_WIDE).cast(pa.float64()).fill_null(0))
-    if (whole >= 1e10).any() or (session.flavour == "mariadb" and (whole > _MOST_TIME).any()):
+    size, is_mysql = pc.abs(number), session.flavour == "mysql"
+    exact = decimals.floor(size).cast(_WIDE).fill_null(0)
+    if (pc.max(exact).as_py() or 0) > largest:
         raise NotComputable("numbers of more than 8385959 as TIME")
-    whole = whole.astype(np.int64)
-    nanos = _nanos(size)
-    unit, is_mysql = 10**(9 - new.fsp), session.flavour == "mysql"
+    whole = np.asarray(exact.cast(pa.int64()))
+    nanos, unit = _nanos(size), 10**(9 - new.fsp)
     if not is_mysql and (nanos >= _TOO_NEAR).any():
         raise NotComputable("numbers with the fraction .999999 as TIME, which MariaDB 10.11 does not take")
     if rounds(session):
         nanos = (nanos + 500) // 1000 * 1000 + unit // 2
     nanos = nanos // unit * unit
-    hours, minutes, seconds = whole // 10000, whole // 100 % 100, whole % 100
+    hours, minutes, seconds = np.minimum(whole // 10000, 839), whole // 100 % 100, whole % 100
     micros = ((hours * 60 + minutes) * 60 + seconds) * _SECOND + nanos // 1000
     most = (838 * 3600 + 59 * 60 + 59) * _SECOND + (0 if is_mysql else (_SECOND - 1) // (unit // 1000) * (unit // 1000))
-    micros = np.where((minutes > 59) | (seconds > 59), 0, np.minimum(micros, most))
     negative = np.asarray(pc.less(number, pa.scalar(Decimal(0), number.type)).fill_null(False))
+    is_none = (minutes > 59) | (seconds > 59)
+    micros = np.where(is_none, 0, np.minimum(micros, most))
+    if not is_mysql:
+        are_dates = (whole > _LAST_TIME) & (whole <= _LAST_DATE) & ~negative
+        if (is_none & (whole > _MOST_TIME) & ~are_dates).any():
+            raise NotComputable("numbers of more than 8385959 as TIME")  # depends on the version
+        if are_dates.any():
+            micros = np.where(are_dates, _times_of_day(whole, nanos // 1000, session), micros)
     return pa.array(np.where(negative, -micros, micros), pa.int64(), mask=np.asarray(values.is_null())).cast(
         pa.duration("us"))
+
+
+def _times_of_day(number: np.ndarray, fractions: np.ndarray, session: Session) -> np.ndarray:
+    """MariaDB's times (int64 microseconds) of numbers that are too large for one, as datetimes of whatever the calendar
+    has; 0 where they are none."""
+    instants, is_none = _by_digits(number, replace(session, sql_mode="ALLOW_INVALID_DATES"))
+    times = instants % DAY + np.where(number >= _FIRST_CLOCK, fractions, 0)
+    return np.where(is_none, 0, times)

@@ -57,11 +57,17 @@ def _common_type(arguments: Arguments, session: Session, name: str) -> ColumnTyp
         return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
     if len(kinds) == 1 and kinds & {*TEMPORAL, "json", "geometry"}:
         return replace(typed[0].type, fsp=max(value.type.fsp for value in typed))
-    if kinds & {"json", "geometry", "bit"} or (kinds & {*TEMPORAL} and not any(value.is_text for value in typed)):
+    have_text = any(value.is_text or value.type.base in MEMBERS for value in typed)
+    if kinds & {"json", "geometry"} or (session.flavour == "mysql" and (
+            "bit" in kinds or (kinds & {*TEMPORAL} and not have_text))):
         raise NotComputable("a value of one type or another")
-    if kinds & BINARY:
+    if kinds & BINARY or ("bit" in kinds and (have_text or kinds & {*TEMPORAL})):
         return BYTES
-    if any(value.is_text or value.type.base in MEMBERS for value in typed):
+    if not have_text and kinds <= {*TEMPORAL}:
+        if not kinds <= DATES:  # a time is one of the current day
+            raise NotComputable("a date or a time")
+        return ColumnType("datetime", fsp=max(value.type.fsp for value in typed))
+    if have_text or kinds & {*TEMPORAL}:
         return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
     if session.flavour == "mariadb" and all(value.type is BOOL for value in typed):
         return BOOL if len(typed) == len(arguments) or name == "IF" else \
@@ -75,6 +81,9 @@ def _common_type(arguments: Arguments, session: Session, name: str) -> ColumnTyp
 def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Value], ColumnType]:
     """The values converted to their common type; each is shown with its own digits."""
     type_ = _common_type(arguments, session, name)
+    if type_ is not BYTES:  # MariaDB's bits beside numbers
+        arguments = [numbers(as_number(value, session), constant=value.constant) if value.type.base == "bit" else value
+                     for value in arguments]
     scales = {value.type.scale or 0 for value in arguments if not value.is_null}
     shows = type_.base != "decimal" or (len(scales) == 1 and not any(map(has_seconds, arguments)))
     made = []
@@ -86,10 +95,11 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
         elif type_.base in ("decimal", "bigint"):
             values = as_number(value, session).cast(pa.decimal128(38, type_.scale or 0))
         elif type_ is BYTES:
-            values = as_bytes(value, session)
+            values = convert_values(value.values, value.type, type_, session) if value.type.base == "bit" else \
+                as_bytes(value, session)
         elif type_.base == "longtext":
             values = as_text(value, session, type_.charset)
-        elif type_.base in NETWORK:
+        elif type_.base in NETWORK | DATES:
             values = convert_values(value.values, value.type, type_, session)
         else:
             values = value.values

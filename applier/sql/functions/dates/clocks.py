@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS, NUMBERS, ColumnType
+from applier.mysql.types import BINARY, DATES, INTEGERS, NUMBERS, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.temporals import moved
 from applier.sql.casting.texts import by_distinct
@@ -77,13 +77,11 @@ def _added(sign: int) -> Function:
         if has_dates(start):
             return _shown_sum(start, span, sign, session, n)
         if start.type.base in ("date", "datetime"):
-            if zero_dates.has_any(start.values) and (session.flavour == "mysql" or call.name == "TIMESTAMP"):
-                raise NotComputable(f"{call.name} of an invalid date")
             type_ = ColumnType("datetime", fsp=max(start.type.fsp, span.type.fsp))
-            instants = replace(start, values=zero_dates.counted(start.values.cast(pa.timestamp("us"))))
+            instants = replace(start, values=_counted(start.values, session))
             (clock, more), is_null = _micros([instants, span], n)
             made = clock + sign * more
-            if zero_dates.has_any(start.values):
+            if zero_dates.has_any(start.values) and session.flavour == "mariadb":
                 is_null = is_null | (made < FIRST)
             if ((made < FIRST) | (made > LAST))[~is_null].any():
                 raise NotComputable(f"{call.name} beyond what a date can be")
@@ -96,6 +94,16 @@ def _added(sign: int) -> Function:
         return replace(made, is_sum=is_mysql)
 
     return called
+
+
+def _counted(values: pa.Array, session: Session) -> pa.Array:
+    """Datetimes with the days that a server counts for invalid dates; in MySQL those with a zero in them are NULL."""
+    if session.flavour == "mysql" and zero_dates.has_any(values):
+        days = zero_dates.numbers_of(values) // (1 if pa.types.is_date32(values.type) else zero_dates.DAY)
+        _, month, day = zero_dates.parts(days)
+        have_zero = pa.array(zero_dates.which(values) & ((month == 0) | (day == 0)))
+        values = pc.if_else(have_zero, pa.scalar(None, values.type), values)
+    return zero_dates.counted(values.cast(pa.timestamp("us")))
 
 
 def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -> Value:
@@ -227,8 +235,11 @@ def _instant(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     value = local(arguments[0], session)
     if value.type.base not in ("date", "datetime"):
         raise NotComputable("TIMESTAMP of a value that is not a date")
+    if arguments[0].type.base not in DATES and zero_dates.has_any(value.values):
+        raise NotComputable("TIMESTAMP of text or a number that is an invalid date")
     type_ = ColumnType("datetime", fsp=value.type.fsp)
-    start = replace(value, values=convert_values(value.values, value.type, type_, session), type=type_, is_column=False)
+    kept = replace(session, sql_mode="ALLOW_INVALID_DATES")
+    start = replace(value, values=convert_values(value.values, value.type, type_, kept), type=type_, is_column=False)
     return _added(1)([start, arguments[1]], call, session, n)
 
 
