@@ -22,7 +22,7 @@ def test_packed_logs(route, tmp_path):
     assert held(tmp_path / "out") == expected("end")
 
 
-@pytest.mark.by_turns("route")
+@pytest.mark.by_turns("route", one_in=2)
 @pytest.mark.parametrize("name, option", [("mysql", "--keyring"), ("mariadb-aes_cbc", "--key-file")])
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_encrypted_logs(name, option, route, tmp_path):

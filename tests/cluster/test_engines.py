@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.recorded.archives.demo_digest import ARCHIVE, expected, held
 from tests.support.folders import ROOT
 
@@ -15,6 +17,7 @@ console()
 """
 
 
+@pytest.mark.thorough
 def test_spark_starts_where_much_work_is_planned(tmp_path):
     """In a program of its own, which has threads by then and has done without pandas."""
     run = subprocess.run([sys.executable, "-c", MUCH_WORK, "replay", "--binlogs", str(ARCHIVE), "--output",

@@ -52,8 +52,9 @@ def test_killed_before_it_touches_a_file(threads, pass_bytes, archive, tmp_path)
 
 
 @pytest.mark.parametrize("kills", [
-    (("publication", "driver"), ("task", "java"), ("task", "worker")),
-    pytest.param((("outline", "java"), ("task", "all")), marks=pytest.mark.thorough)], ids=["each", "once more"])
+    (("publication", "driver"),),
+    pytest.param((("task", "java"), ("task", "worker")), marks=pytest.mark.thorough),
+    pytest.param((("outline", "java"), ("task", "all")), marks=pytest.mark.thorough)], ids=["driver", "each", "all"])
 def test_killed_on_spark(kills, archive, base, tmp_path):
     """The driver, its Java, a Python worker, and all of them, at points that do not depend on how long anything takes;
     on top of a base, which stays as it was."""

@@ -9,7 +9,7 @@ from tests.support.passes import holds_the_same, log_bytes, run
 from tests.support.real_server import Case
 
 
-@pytest.mark.by_turns("mode")
+@pytest.mark.by_turns("mode", one_in=2)
 @pytest.mark.parametrize("mode", ["strict", "idempotent"])
 @pytest.mark.parametrize("name", ["key-moves-minimal", "ddl-mariadb", "fk-cascade-mysql"])
 def test_passes_on_spark(spark, name, mode, tmp_path):

@@ -98,6 +98,7 @@ def test_a_master_that_cannot_be_is_explained(tmp_path):
     assert "Spark did not start with master nonsense" in run.stdout and "org.apache" not in run.stdout
 
 
+@pytest.mark.thorough
 def test_a_program_may_end_while_a_job_runs(tmp_path):
     """The job's thread reads what Java sends, in Arrow's C++: had it come back to an interpreter that is gone, the
     process would have been aborted."""
@@ -181,6 +182,7 @@ def test_a_running_context_takes_settings_of_queries_only(beside_the_users_sessi
         "spark.sql.adaptive.enabled must be false: results depend on it", "True"]
 
 
+@pytest.mark.thorough
 def test_the_users_configuration_wins_over_ours(tmp_path):
     """--conf over spark-defaults.conf over ours; and whoever gets a session in this process later has Spark's own
     settings for queries."""
@@ -204,6 +206,7 @@ print(json.dumps([[spark.sparkContext.getConf().get(f"spark.{name}") for name in
         ["7s", "3", "0", "false", "false"], ["55", "true", "false"], [1], True, ["true"]], run.stderr
 
 
+@pytest.mark.thorough
 def test_the_ui_has_our_words(tmp_path):
     """It is there where a master is named."""
     (tmp_path / "logs").mkdir()

@@ -271,7 +271,7 @@ def test_a_sender_killed_halfway_sends_again(spark, shared, tmp_path):
     assert (tmp_path / "died").exists()
 
 
-@pytest.mark.by_turns("route")
+@pytest.mark.thorough
 @pytest.mark.parametrize("route", ["shuffle", "walk"])
 def test_hundreds_of_versions_of_a_table(spark, route, tmp_path):
     """A unit travels with those of the versions before it, each of which is within the next one."""

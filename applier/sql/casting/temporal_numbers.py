@@ -30,7 +30,7 @@ _FIRST_CLOCK, _NO_TIME = 101_00_00_00, Decimal(10**15)
 _LAST_TIME, _LAST_DATE, _LAST_NUMBER = 9_999_999, 99991231235959, 2**63 - 1
 """What MariaDB takes for a TIME: the largest number of hours, minutes and seconds, of a datetime, and at all."""
 _LONGEST_TEXT = 10**10 - 1
-"""The largest number whose text MySQL takes for a time."""
+"""The largest number whose text MySQL, and MariaDB for a DOUBLE, surely takes for a time."""
 
 
 def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -203,9 +203,9 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
             raise NotComputable("numbers of more than 8385959 as TIME")
         text = shown(values, old, session.flavour)
         return temporal_texts.to_time(text, _SHOWN, new, session)
-    largest = _LONGEST_TEXT if session.flavour == "mysql" else _LAST_NUMBER
-    if pa.types.is_floating(values.type):  # MariaDB reads long ones as text
-        largest = min(largest, _MOST_TIME)
+    is_double = pa.types.is_floating(values.type)
+    largest = _LONGEST_TEXT if session.flavour == "mysql" or is_double else _LAST_NUMBER
+    if is_double:
         values = numbers.to_number(values, old, ColumnType("decimal", precision=36, scale=15), session)
     elif not pa.types.is_decimal(values.type):
         values = values.cast(_WIDE if values.type != pa.int64() else pa.decimal128(19, 0))
@@ -227,7 +227,7 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     negative = np.asarray(pc.less(number, pa.scalar(Decimal(0), number.type)).fill_null(False))
     is_none = (minutes > 59) | (seconds > 59)
     micros = np.where(is_none, 0, np.minimum(micros, most))
-    if not is_mysql:
+    if not (is_mysql or is_double):
         are_dates = (whole > _LAST_TIME) & (whole <= _LAST_DATE) & ~negative
         if (is_none & (whole > _MOST_TIME) & ~are_dates).any():
             raise NotComputable("numbers of more than 8385959 as TIME")  # depends on the version

@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import pytest
 
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
@@ -14,13 +17,38 @@ from applier.options import ReplayOptions
 from tests.support.folders import RECORDED
 from tests.support.real_server import differences_of, rows_of
 
+_Test = TypeVar("_Test", bound=Callable[..., None])
 
-def recorded(*names: str) -> dict[str, dict[str, Any]]:
-    """The sessions of these recordings, by flavour, name and version of the server."""
-    cases = [json.loads(line) for name in names
-             for line in gzip.open(RECORDED / "sessions" / f"{name}.jsonl.gz", "rt")]
-    return {"-".join(("MariaDB" if "MariaDB" in case["server"] else "MySQL", case["name"],
-                      case["server"].partition("-")[0])): case for case in cases}
+
+def recorded(*names: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """The sessions of these recordings, by name and version of the server. Where servers of one flavour did not end
+    with the same tables, the name says with which server's a session ended: those of one name are alike."""
+    sessions: dict[tuple[str, str], dict[str, Any]] = {}
+    ends: dict[str, list[tuple[str, Any]]] = {}
+    cases = (json.loads(line) for name in names
+             for line in gzip.open(RECORDED / "sessions" / f"{name}.jsonl.gz", "rt"))
+    for case in cases:
+        name, version = case["name"], case["server"].partition("-")[0]
+        name = f"{'MariaDB' if 'MariaDB' in case['server'] else 'MySQL'}-{name}"
+        known = ends.setdefault(name, [])
+        like = next((first for first, tables in known if tables == case["tables"]), None)
+        if like is None:
+            known.append((like := version, case["tables"]))
+        sessions[name if like == known[0][0] else f"{name}-as-on-{like}", version] = case
+    return sessions
+
+
+def each_of(sessions: dict[tuple[str, str], dict[str, Any]]) -> Callable[[_Test], _Test]:
+    """A test with the parameters `session` and `version`, and `route`: `make test` runs each name on one server, by one
+    route."""
+    def marked(test: _Test) -> _Test:
+        for mark in (pytest.mark.parametrize(("session", "version"), sorted(sessions)),
+                     pytest.mark.parametrize("route", ["walk", "shuffle"]),
+                     pytest.mark.by_turns("version", "route")):
+            test = mark(test)
+        return test
+
+    return marked
 
 
 def log_of(case: dict[str, Any], folder: Path) -> Path:

@@ -1,13 +1,10 @@
 """Sessions about what defaults, casts and generated columns compute."""
 
-import pytest
-
-from tests.recorded.sessions.replayed import check, recorded
+from tests.recorded.sessions.replayed import check, each_of, recorded
 
 CASES = recorded("expressions")
 
 
-@pytest.mark.parametrize("route", ["walk", "shuffle"])
-@pytest.mark.parametrize("case", sorted(CASES))
-def test_a_snapshot_is_what_the_server_held(case, route, tmp_path):
-    check(CASES[case], route, tmp_path)
+@each_of(CASES)
+def test_a_snapshot_is_what_the_server_held(session, version, route, tmp_path):
+    check(CASES[session, version], route, tmp_path)

@@ -6,20 +6,19 @@ import applier.binlog
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from tests.recorded.sessions.replayed import check, log_of, recorded, tables_of
+from tests.recorded.sessions.replayed import check, each_of, log_of, recorded, tables_of
 from tests.support.real_server import differences_of
 
 CASES = recorded("found")
 
 
-@pytest.mark.parametrize("route", ["walk", "shuffle"])
-@pytest.mark.parametrize("case", sorted(CASES))
-def test_a_snapshot_is_what_the_server_held(case, route, tmp_path):
-    check(CASES[case], route, tmp_path)
+@each_of(CASES)
+def test_a_snapshot_is_what_the_server_held(session, version, route, tmp_path):
+    check(CASES[session, version], route, tmp_path)
 
 
 @pytest.mark.by_turns("case")
-@pytest.mark.parametrize("case", [case for case in sorted(CASES) if CASES[case]["name"] == "equal-rows"])
+@pytest.mark.parametrize("case", [case for case in sorted(CASES) if CASES[case]["name"] == "equal-rows"], ids="-".join)
 def test_of_equal_rows_the_first_is_found_from_every_base(case, tmp_path):
     """A server scans the table. Some of its rows come from a base, others from the log (FIND)."""
     log = log_of(CASES[case], tmp_path)

@@ -3,15 +3,14 @@
 import pytest
 
 import applier
-from tests.recorded.sessions.replayed import check, log_of, recorded
+from tests.recorded.sessions.replayed import check, each_of, log_of, recorded
 
 CASES = recorded("mariadb")
 
 
-@pytest.mark.parametrize("route", ["walk", "shuffle"])
-@pytest.mark.parametrize("case", sorted(CASES))
-def test_a_snapshot_is_what_the_server_held(case, route, tmp_path):
-    check(CASES[case], route, tmp_path)
+@each_of(CASES)
+def test_a_snapshot_is_what_the_server_held(session, version, route, tmp_path):
+    check(CASES[session, version], route, tmp_path)
 
 
 def test_a_feed_computes_generated_columns_in_the_servers_zone(tmp_path):

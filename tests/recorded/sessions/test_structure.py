@@ -6,15 +6,14 @@ import applier
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from tests.recorded.sessions.replayed import check, log_of, recorded
+from tests.recorded.sessions.replayed import check, each_of, log_of, recorded
 
 CASES = recorded("structure")
 
 
-@pytest.mark.parametrize("route", ["walk", "shuffle"])
-@pytest.mark.parametrize("case", sorted(CASES))
-def test_a_snapshot_is_what_the_server_held(case, route, tmp_path):
-    check(CASES[case], route, tmp_path)
+@each_of(CASES)
+def test_a_snapshot_is_what_the_server_held(session, version, route, tmp_path):
+    check(CASES[session, version], route, tmp_path)
 
 
 def test_a_base_does_not_tell_where_a_counter_of_auto_increment_stands(tmp_path):

@@ -18,6 +18,7 @@ def test_a_sync_that_is_killed_leaves_nothing_half_done(tmp_path, merges):
         killing.check(is_killed=False)
 
 
+@pytest.mark.thorough
 def test_one_of_tables_with_partitions(tmp_path):
     """Of which a round writes several files for each range."""
     with kills(tmp_path, divided=True) as killing:
