@@ -88,6 +88,7 @@ _WITHOUT_DIGITS = frozenset({"bigint", "json", *BINARY})
 a number's text does not compute where that is unknown."""
 _WITH_FORMATS = frozenset({"STR_TO_DATE", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "CONVERT_TZ"})
 _OF_A_FORMAT = frozenset({"DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME"})
+_IN_BASES = frozenset({"CONV", "BIN", "OCT"})
 _IN_SESSION_CHARSET = frozenset({
     "HEX", "CONV", "BIN", "OCT", "TO_BASE64", "FORMAT", "INET_NTOA", "INET6_NTOA", "BIN_TO_UUID", "SPACE", "MD5", "SHA",
     "SHA1", "SHA2", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "MONTHNAME", "DAYNAME"})
@@ -119,6 +120,8 @@ class Calls:
             self._part if call.name in loose_documents.OF_PARTS and self._session.flavour == "mariadb" else self._value
         arguments = self._operands(call) if call.name in conditions.DECIDED_BY else \
             [as_value(argument) for argument in call.arguments]
+        if self._session.flavour == "mysql" and self._session.made_in == "binary" and call.name.startswith("JSON_"):
+            arguments = [_as_digits(node, value) for node, value in zip(call.arguments, arguments, strict=True)]
         if call.name in _MISREADING and self._session.flavour == "mysql" and self._session.made_in in WIDE and \
                 not arguments[0].constant and arguments[0].type.base in NUMBERS | TEMPORAL | {"year"}:
             raise NotComputable("text of a number or a date, which MySQL misreads in a table in "
@@ -292,6 +295,17 @@ def _as_instants(call: Call, arguments: list[Value], session: Session) -> list[V
         node.name in ("+", "-") and isinstance(node.arguments[-1], Call)
         and node.arguments[-1].name == "INTERVAL")) else value
         for node, value in zip(call.arguments, arguments, strict=True)]
+
+
+def _as_digits(node: Node, value: Value) -> Value:
+    """A part of a document: in a table in binary, digits in another base are bytes to all functions but to MySQL's
+    documents. Raises NotComputable for what other functions make of them."""
+    of_digits = [one for one in nodes_of(node) if isinstance(one, Call) and one.name in _IN_BASES]
+    if not of_digits or value.type is not BYTES:
+        return value
+    if of_digits[0] is not node:
+        raise NotComputable(f"what a function makes of {of_digits[0].name} in a document, in a table in binary")
+    return replace(value, values=value.values.cast(pa.string()), type=TEXT, is_loose=False)
 
 
 def _as_format(value: Value, name: str) -> Value:

@@ -124,8 +124,10 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
     if any(value.type.base in BINARY for value in arguments) and all(
             value.type.base in BINARY or is_text for value, is_text in zip(arguments, texts, strict=True)):
         return together([replace(value, values=as_bytes(value, session)) for value in arguments], n)
+    of_numbers = sum(value.type.base in NUMBERS for value in arguments) == len(arguments) - 1
     if any(value.type.base in ("json", "geometry") or (
-            pa.types.is_binary(value.values.type) and not (value.constant and value.is_loose)) for value in arguments):
+            pa.types.is_binary(value.values.type) and not (value.constant and value.is_loose) and not of_numbers)
+           for value in arguments):
         raise NotComputable("documents or bytes compared")
     _check_years(arguments, session)
     return _as_numbers(arguments, session, n)

@@ -254,12 +254,10 @@ def last_instant(session: Session, utc: np.ndarray) -> int:
 def _date(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """DATE(x), which never rounds."""
     value = local(arguments[0], session, whole=True, is_day=True)
-    if value.type.base == "date":
-        return value
-    if value.type.base != "datetime":
+    if value.type.base not in ("date", "datetime"):
         raise NotComputable("DATE of a value that is not a date")
     days, cuts = ColumnType("date"), replace(session, sql_mode=CUTS)
-    return replace(value, values=convert_values(value.values, value.type, days, cuts), type=days)
+    return replace(value, values=convert_values(value.values, value.type, days, cuts), type=days, is_choice=False)
 
 
 def _time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

@@ -18,7 +18,7 @@ from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.json_documents.document_nodes import Node, found, parsed
 from applier.sql.functions.json_documents.documents import as_documents, is_document, paths_of, reading, unquoted
 from applier.sql.nodes import Call
-from applier.sql.values import JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, truth
+from applier.sql.values import JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, shown_bytes, truth
 from jsondiff.encode import encode
 from jsondiff.path import Path
 from jsondiff.text import from_text
@@ -281,6 +281,8 @@ def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -
     value, how, *others = arguments
     if any(argument.is_null for argument in arguments):
         return numbers(pa.nulls(1, pa.int64()), constant=True)
+    if how.type.base in BINARY:
+        how = Value(shown_bytes(how), TEXT, how.constant)
     paths, words = paths_of(others), str(one(how)).lower()
     if words not in ("one", "all"):
         raise NotComputable("JSON_CONTAINS_PATH of neither one nor all")

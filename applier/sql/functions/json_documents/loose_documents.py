@@ -16,7 +16,7 @@ from applier.errors import NotComputable
 from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY
+from applier.mysql.types import BINARY, MEMBERS, TEMPORAL
 from applier.mysql.versions import is_since
 from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
@@ -29,7 +29,7 @@ from applier.sql.functions.json_documents import (
     new_documents,
 )
 from applier.sql.nodes import Call, Literal, Node
-from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, as_bytes, is_ascii, text_type, together
+from applier.sql.values import BYTES, TEXT, Arguments, Function, Value, as_bytes, as_text, is_ascii, text_type, together
 
 OF_PARTS = frozenset({"JSON_ARRAY", "JSON_OBJECT", "JSON_SET", "JSON_INSERT", "JSON_REPLACE"})
 """Functions that put values into documents."""
@@ -59,7 +59,11 @@ def _of_text(name: str, function: Function) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         if session.flavour == "mysql" or not arguments:
             return function(arguments, call, session, n)
-        [document, *_] = arguments
+        [document, *others] = arguments
+        if document.type.base in MEMBERS | TEMPORAL:
+            own = document.type.charset or session.literals
+            document = Value(as_text(document, session, own), text_type(own, None), document.constant)
+            arguments = [document, *others]
         charset = session.literals if document.type.base == "json" and document.type.charset not in WIDE else \
             document.type.charset
         if {session.literals, charset} & WIDE and (any(map(_is_path, call.arguments)) or name == "JSON_MERGE_PATCH"):
