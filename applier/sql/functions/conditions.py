@@ -227,7 +227,7 @@ def _in(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     value, low, high = arguments
     check_written_clocks(arguments, session)
-    are_texts = [one.is_text or one.type.base in MEMBERS for one in arguments]
+    are_texts = [one.is_text or one.type.base in MEMBERS | BINARY for one in arguments]
     if any(are_texts) and any(one.type.base in NUMBERS for one in arguments):  # all are compared as numbers then
         value, low, high = (Value(doubles(one, session), DOUBLE, one.constant) if is_text else one
                             for one, is_text in zip(arguments, are_texts, strict=True))
