@@ -14,6 +14,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, GEOMETRY, NUMBERS, TEMPORAL, ColumnType
 from applier.sql.casting.byte_strings import bit_bytes
 from applier.sql.casting.texts import WIDE
+from applier.sql.compared_casts import as_compared
 from applier.sql.functions import (
     arithmetic,
     bits,
@@ -122,6 +123,8 @@ class Calls:
             [as_value(argument) for argument in call.arguments]
         if self._session.flavour == "mysql" and self._session.made_in == "binary" and call.name.startswith("JSON_"):
             arguments = [_as_digits(node, value) for node, value in zip(call.arguments, arguments, strict=True)]
+        if self._session.flavour == "mariadb":
+            arguments = as_compared(call, arguments, self._value, self._n)
         if call.name in _MISREADING and self._session.flavour == "mysql" and self._session.made_in in WIDE and \
                 not arguments[0].constant and arguments[0].type.base in NUMBERS | TEMPORAL | {"year"}:
             raise NotComputable("text of a number or a date, which MySQL misreads in a table in "
@@ -148,6 +151,9 @@ class Calls:
             if self._session.flavour == "mariadb" and self._session.literals in WIDE and any(
                     value.type.base in BINARY for value in arguments):
                 raise NotComputable(f"{call.name} of bytes in a table in {self._session.literals}")
+            if self._session.flavour == "mysql" and any(
+                    value.type.charset in WIDE for value in arguments if value.constant):
+                raise NotComputable(f"{call.name} by a format in a wide character set")  # its bytes are read one by one
             arguments = [_as_format(argument, call.name) for argument in arguments]
         made = _FUNCTIONS[call.name](arguments, call, self._comparing(call, arguments), self._n)
         if call.name in ("ADDTIME", "SUBTIME") and given[0].is_text and made.type.base == "datetime":
