@@ -30,7 +30,7 @@ def replay(binlogs, output, *options):
     return cli.main([*words, *options])
 
 
-@pytest.mark.by_turns("route")
+@pytest.mark.by_turns("route", one_in=2)
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("name, left_out", CASES)
 def test_from_mark_to_mark(spark, name, left_out, route, tmp_path):

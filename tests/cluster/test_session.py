@@ -66,6 +66,7 @@ def program(code, directory, **environment):
     return subprocess.run([sys.executable, "-c", code], cwd=directory, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.thorough
 def test_a_program_outside_the_checkout_says_only_what_it_says(tmp_path):
     """Also through a fault in a task, of which Spark's own logs are long; and no file is left in the directory."""
     run = program("from applier.engine.spark import running, session, stages\n"

@@ -109,7 +109,7 @@ def test_a_wrong_option_says_so(source):
 
 
 @pytest.mark.every_spark
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.thorough
 @pytest.mark.parametrize("condition, parts", [
     ("_table IN ('shop.stock', 'shop.orders') AND _table <> 'shop.orders'", 2),
     ("_table = 'shop.stock' AND _gtid = '20810cc3-e548-11f1-a5e4-02fc00000001:14'", 1),

@@ -184,7 +184,8 @@ def scattered(tmp_path):
     return [str(tmp_path / f"binlog.{number:06d}") for number in (1, 2, 3)]
 
 
-@pytest.mark.parametrize(("size", "files"), [(400_000, range(1, 4)), (25_000, range(21, 99))])
+@pytest.mark.parametrize(("size", "files"), [
+    (400_000, range(1, 4)), pytest.param(25_000, range(21, 99), marks=pytest.mark.thorough)])
 def test_round_trips_of_a_merging_lake(store, scattered, size, files):
     """A round with changes in all files: the same for many files as for few. Latency is nearly all that it takes."""
     lake = f"s3://lake/trips-{size}"
@@ -242,7 +243,7 @@ def no_pauses(monkeypatch):
     monkeypatch.setattr(transient.time, "sleep", lambda seconds: None)
 
 
-@pytest.mark.parametrize("status", [429, pytest.param(500, marks=pytest.mark.thorough), 503])
+@pytest.mark.parametrize("status", [503, *(pytest.param(other, marks=pytest.mark.thorough) for other in (429, 500))])
 def test_what_a_busy_store_does_not_answer_is_asked_again(store, tiny, tmp_path, no_pauses, status):
     store.refuse = Refusing(status)
     assert of_replay(tiny[0], tmp_path) == 10 * N_FILES

@@ -133,6 +133,7 @@ for words in map(json.loads, sys.stdin):
 """Of one process, since each takes seconds to import what verbs need: a verb a line."""
 
 
+@pytest.mark.thorough
 def test_no_verb_compiles(python, tmp_path):
     asked = []
 

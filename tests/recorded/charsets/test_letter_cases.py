@@ -25,7 +25,7 @@ BY_SERVER = {("mariadb" if "MariaDB" in line["server"] else "mysql", line["colla
              for line in LINES}
 
 
-@pytest.mark.by_turns("version")
+@pytest.mark.by_turns("version", one_in=2)
 @pytest.mark.parametrize(("flavour", "first_collation", "version"), sorted(BY_SERVER))
 def test_each_letter_becomes_what_a_server_makes_of_it(flavour: str, first_collation: str, version: str) -> None:
     """Every day on one version of each flavour."""

@@ -46,6 +46,7 @@ def test_a_base_goes_on(name, mark, route, tmp_path):
     assert misplaced(tmp_path / "out") == ["b", "m", "o"]
 
 
+@pytest.mark.by_turns("merges")
 @pytest.mark.parametrize("merges", [False, True])
 @pytest.mark.parametrize("name", CASES)
 def test_rounds_of_a_lake(name, merges, tmp_path):
@@ -60,6 +61,7 @@ def test_rounds_of_a_lake(name, merges, tmp_path):
             assert rows == len(file.read_text().splitlines()) - 1
 
 
+@pytest.mark.by_turns("pass_bytes")
 @pytest.mark.parametrize("pass_bytes", [1_000, 5_000])
 @pytest.mark.parametrize("name", CASES)
 def test_passes(name, pass_bytes, tmp_path):

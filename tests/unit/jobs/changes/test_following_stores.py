@@ -48,7 +48,7 @@ def identities(changes):
     return changes.to_arrow().select(columns).to_pylist()
 
 
-@pytest.mark.by_turns("whole_files")
+@pytest.mark.by_turns("whole_files", one_in=2)
 @pytest.mark.parametrize("name", ["transactions-mysql", "transactions-mariadb"])
 @pytest.mark.parametrize("whole_files", [False, True])
 def test_an_archive_that_grows_and_is_purged(store, tmp_path, name, whole_files):

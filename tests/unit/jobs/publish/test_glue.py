@@ -75,6 +75,7 @@ def test_tables_follow(log, follow, glue):
     assert [one.name for one in applier.published(iceberg="glue").tables] == ["d.moved"]
 
 
+@pytest.mark.thorough
 def test_orphans_on_s3(log, follow, glue, monkeypatch):
     """Only what nothing names goes, however young the rest is."""
     follow()
