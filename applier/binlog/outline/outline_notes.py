@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 import struct
+from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -191,6 +192,8 @@ def _last_rows(file: OutlinedFile, start: int, end: int) -> dict[tuple[str, str]
 
 
 _MOST_WEIGHT = (1 << 32) - 1
+_FIELDS = 9, 17
+"""Where a header has the length and the position of its event."""
 
 
 def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sample_bytes: int | None,
@@ -220,22 +223,30 @@ def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sam
 
 
 def _samples(file: OutlinedFile, tables: np.ndarray, n_bytes: int | None) -> Samples:
-    offsets = [(row["samples"][: int(row["n_samples"])] >> SAMPLE_BITS).tolist() for row in tables]
-    sizes = [[file.size_at(offset) for offset in of_table] for of_table in offsets]
-    kept, times = chosen([[min(size, SAMPLE_BYTES) for size in of_table] for of_table in sizes], n_bytes, file.name)
-    return Samples.of_tables(
-        [_sample(file, offsets[table][number], size := sizes[table][number], times * max(size, int(stride)))
-         for number in numbers] for table, (numbers, stride) in enumerate(zip(kept, tables["stride"], strict=True)))
-
-
-def _sample(file: OutlinedFile, offset: int, size: int, weight: float) -> bytes:
-    """Return the beginning of a rows event, without its checksum, after a header of 19 bytes. The header has in place
-    of the length the number of bytes of rows events that it stands for, and in place of the position its length."""
-    length = size - (CHECKSUM_LENGTH if file.format.checksum and 0 <= offset < file.mapped.size else 0)
-    event, excess = file.bytes_at(offset, min(length, SAMPLE_BYTES)), file.format.header_length - HEADER_LENGTH
-    numbers = min(int(weight), _MOST_WEIGHT), length - excess
-    return b"".join([event[:9], *(number.to_bytes(4, "little") for number in numbers), event[17:HEADER_LENGTH],
-                     event[file.format.header_length:]])
+    """Return the beginnings of rows events, without their checksums, each after a header of 19 bytes. The header has in
+    place of the length the number of bytes of rows events that it stands for, and in place of the position its
+    length."""
+    offsets = [row["samples"][: int(row["n_samples"])].astype(np.int64) >> SAMPLE_BITS for row in tables]
+    sizes = [file.sizes_at(of_table) for of_table in offsets]
+    kept, times = chosen([np.minimum(of_table, SAMPLE_BYTES).tolist() for of_table in sizes], n_bytes, file.name)
+    counts = [len(numbers) for numbers in kept]
+    if not sum(counts):
+        return Samples(firsts=array("I", [0] * (len(counts) + 1)))
+    offset, size = (np.concatenate([of_table[numbers] for of_table, numbers in zip(values, kept, strict=True)
+                                    if numbers]) for values in (offsets, sizes))
+    stride = np.repeat(tables["stride"].astype(np.int64), counts)
+    weights = np.minimum(times * np.maximum(size, stride), _MOST_WEIGHT)
+    has_checksum = file.format.checksum & (offset >= 0) & (offset < file.mapped.size)
+    lengths = size - np.where(has_checksum, CHECKSUM_LENGTH, 0)
+    excess, taken = file.format.header_length - HEADER_LENGTH, np.minimum(lengths, SAMPLE_BYTES)
+    data, starts = file.gathered(offset, taken), np.cumsum(taken) - taken
+    fields = np.stack([weights, lengths - excess], axis=1).astype("<u4").view(np.uint8)
+    data[starts[:, None] + np.arange(*_FIELDS)] = fields
+    if excess:
+        places = np.arange(len(data)) - np.repeat(starts, taken)
+        data = data[(places < HEADER_LENGTH) | (places >= file.format.header_length)]
+    ends, firsts = np.cumsum(taken - excess).tolist(), np.cumsum(counts).tolist()
+    return Samples(data.tobytes(), array("L", [0, *ends]), array("I", [0, *firsts]))
 
 
 def _add_notes(outline: Outline, file: OutlinedFile, notes: np.ndarray, relevance: Relevance | None) -> None:

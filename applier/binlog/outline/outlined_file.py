@@ -9,6 +9,8 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from applier.binlog.events.events import Event, encrypted, parse_gtid, read_event, read_event_at, read_format
 from applier.binlog.events.format import HEADER_LENGTH, EventType, check_checksum
 from applier.binlog.events.gtid import GtidSet
@@ -122,6 +124,19 @@ class OutlinedFile:
     def size_at(self, offset: int) -> int:
         """Return the length of the event at an address relative to the file's."""
         return int.from_bytes(self.bytes_at(offset + 9, 4), "little")
+
+    def gathered(self, offsets: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """Return the bytes at such addresses (int64[n]), one after the other, uint8."""
+        if ((offsets >= 0) & (offsets < self.mapped.size)).all():
+            before = np.cumsum(lengths) - lengths
+            found: np.ndarray = self.mapped.array[np.arange(lengths.sum()) + np.repeat(offsets - before, lengths)]
+            return found
+        data = b"".join(map(self.bytes_at, offsets.tolist(), lengths.tolist()))
+        return np.frombuffer(data, np.uint8).copy()
+
+    def sizes_at(self, offsets: np.ndarray) -> np.ndarray:
+        """Return the lengths (int64[n]) of the events at such addresses (int64[n])."""
+        return self.gathered(offsets + 9, np.full(len(offsets), 4)).view("<u4").astype(np.int64)
 
     def kept_event(self, offset: int, position: int) -> Event:
         """Return an event from within the compressed one at a position."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 _BYTES_IN_ALL, _LEAST_BYTES, _PART = 8 << 20, 16 << 10, 1 << 14
@@ -25,18 +24,6 @@ class Samples:
     data: bytes = b""
     ends: array[int] = field(default_factory=lambda: array("L", [0]))
     firsts: array[int] = field(default_factory=lambda: array("I", [0]))
-
-    @staticmethod
-    def of_tables(tables: Iterable[Iterable[bytes]]) -> Samples:
-        """Return the samples of each table, in the order of the tables."""
-        parts: list[bytes] = []
-        ends, firsts = array("L", [0]), array("I", [0])
-        for samples in tables:
-            for sample in samples:
-                parts.append(sample)
-                ends.append(ends[-1] + len(sample))
-            firsts.append(len(parts))
-        return Samples(b"".join(parts), ends, firsts)
 
     def count(self, table: int) -> int:
         """Return the number of samples of a table, given by its index in `Outline.tables`."""

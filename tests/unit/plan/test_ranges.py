@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from applier.binlog.outline.samples import Samples
 from applier.columns.table_key import table_key
 from applier.plan import ranges
 from applier.plan.ranges import sampled_keys
 from applier.writer.row_encoder import RowChanges
 from tests.support.planning import Log, plan, table
+from tests.support.samples import samples_of
 
 INT, UNSIGNED = table(), table("v", "id bigint unsigned PRIMARY KEY, a int")
 TEXT = table("w", "id varchar(20) CHARACTER SET latin1 PRIMARY KEY, a int")
@@ -31,7 +31,7 @@ def written(tmp_path, definition, values, checksum=True, flavour="mysql"):
 def with_samples(used, samples):
     """The only table of a file that has these samples."""
     return dataclasses.replace(used, files=array("I", [0]), numbers=array("I", [0]),
-                               samples_of=[Samples.of_tables([samples])])
+                               samples_of=[samples_of(samples)])
 
 
 def bounds(uses, definition, key, n):

@@ -5,10 +5,11 @@ import pickle
 import pyarrow as pa
 
 from applier.binlog.outline.outline import OutlineTask
-from applier.binlog.outline.samples import Samples, chosen, sample_bytes
+from applier.binlog.outline.samples import chosen, sample_bytes
 from applier.engine.executor import ThisProcess
 from applier.writer.row_encoder import RowChanges
 from tests.support.planning import Log, table
+from tests.support.samples import samples_of
 
 
 def test_samples_are_thinned_evenly(tmp_path):
@@ -48,7 +49,7 @@ def test_few_samples_are_all_kept():
 
 
 def test_samples_by_table():
-    samples = pickle.loads(pickle.dumps(Samples.of_tables([[b"a", b""], [], [b"bcd"]])))
+    samples = pickle.loads(pickle.dumps(samples_of([b"a", b""], [], [b"bcd"])))
     assert [samples.of(number) for number in range(3)] == [[b"a", b""], [], [b"bcd"]]
     assert [samples.count(number) for number in range(3)] == [2, 0, 1]
 
