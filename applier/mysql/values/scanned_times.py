@@ -243,7 +243,8 @@ def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
         return datetime_of_number(whole, fraction)[0], False
     if size % 100 > 59 or size // 100 % 100 > 59:  # no time since 10.6
         raise Unclear("a number of a time that is too long")
-    return LONGEST_TIME if whole > 0 else -LONGEST_TIME, True
+    longest = LONGEST_TIME + SECOND - 1
+    return longest if whole > 0 else -longest, True
 
 
 _USUAL = re.compile(r"(\d{1,9}|\d{12}|\d{14}|\d{1,4}(:\d{1,2}){1,2}|\d{1,3}\s+\d+(:\d{1,2}){0,2}|"
