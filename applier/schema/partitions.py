@@ -186,6 +186,14 @@ class Partitioning:
         """The names of the subpartitions; the server's own if the statement gave none."""
         return partition.subpartitions or [f"{partition.name}sp{number}" for number in range(self.n_subpartitions)]
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The names of the parts in which rows lie, folded: of all subpartitions, or of the partitions if there are no
+        subpartitions."""
+        if not self.subpartition_by:
+            return tuple(map(folded, self.names))
+        return tuple(folded(name) for partition in self.partitions for name in self.subpartitions_of(partition))
+
     def without(self, names: Iterable[str]) -> Partitioning:
         """The partitioning after DROP PARTITION."""
         dropped = self.numbers_of(names)
@@ -234,6 +242,12 @@ class PartRows:
     numbers: tuple[int, ...]
     inside: bool = True
     of_subpartitions: bool = False
+
+    def holds(self, place: str) -> bool:
+        """Return whether they are the rows in one of `Partitioning.places`."""
+        number = self.partitioning.places.index(place)
+        within = 1 if self.of_subpartitions else self.partitioning.n_subpartitions
+        return (number // within in self.numbers) == self.inside
 
     def among(self, more: Partitioning) -> PartRows:
         """The rows of these partitions where there are more of them. Raises SchemaError for one that does not exist."""

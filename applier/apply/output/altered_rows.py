@@ -17,7 +17,6 @@ from applier.columns.alter.rows import RowConverter
 from applier.columns.alter.scan_order import Arrivals, follows_arrival, scan_order
 from applier.columns.table_key import TableKey, leads_elsewhere, table_key
 from applier.errors import DUPLICATE_KEY, NotComputable, ReplayStopped, SchemaError
-from applier.mysql.names import folded
 from applier.mysql.values.zero_dates import to_python
 from applier.schema.definition import table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
@@ -130,9 +129,8 @@ def exchanged_rows(own: RowConversion, kept: Iterator[pa.Table], other: RowConve
     rows = pa.concat_tables([_converted(own, kept), _by(converter, moved)])
     misplaced: Misplaced = {}
     if converter.misplaced and other.required is not None:
-        [number] = other.required.numbers
-        name = folded(other.required.partitioning.partitions[number].name)
-        misplaced = {name: pa.concat_tables(converter.misplaced)}
+        [place] = filter(other.required.holds, other.required.partitioning.places)
+        misplaced = {place: pa.concat_tables(converter.misplaced)}
     return (_sorted(rows, sort_by, own) if sort_by is not None else rows), misplaced
 
 

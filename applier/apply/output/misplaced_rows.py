@@ -14,16 +14,15 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from applier.columns.alter.partitions import NOWHERE, partition_numbers
+from applier.columns.alter.partitions import NOWHERE, place_numbers
 from applier.columns.alter.rows import RowConverter
 from applier.errors import NotComputable
-from applier.mysql.names import folded
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.in_place import is_in_place
 from applier.schema.partitions import Partitioning
 
 Misplaced: TypeAlias = Mapping[str, pa.Table]
-"""Rows by the folded name of the partition that they lie in."""
+"""Rows by the place that they lie in (`Partitioning.places`)."""
 _LIE = "rows lie in partitions to which they do not belong, and it is not known "
 
 
@@ -32,10 +31,10 @@ def over_statement(conversion: RowConversion, misplaced: Misplaced) -> tuple[lis
     stay misplaced. Raises SchemaError as RowConverter does, and if it is not known what the server does with them."""
     placed, stay = list[pa.Table](), dict[str, pa.Table]()
     by, removed = conversion.new.partitioning, conversion.removed
-    for name, rows in misplaced.items():
-        if removed is not None and (removed.partitioning.numbers_of([name])[0] in removed.numbers) == removed.inside:
+    for place, rows in misplaced.items():
+        if removed is not None and removed.holds(place):
             continue
-        moves = _moves(conversion, name)
+        moves = _moves(conversion, place)
         made = RowConverter(replace(conversion, removed=None, required=None)).convert(rows)
         if by is None:
             placed.append(made)
@@ -43,14 +42,14 @@ def over_statement(conversion: RowConversion, misplaced: Misplaced) -> tuple[lis
         numbers = _numbers(made, conversion, by)
         if moves and conversion.repairs and (numbers == NOWHERE).any():
             raise conversion.refusal(f"{_LIE}how many of them are moved before one that belongs to no partition")
-        belong = numbers != NOWHERE if moves else numbers == by.numbers_of([name])[0]
+        belong = numbers != NOWHERE if moves else numbers == by.places.index(place)
         placed.append(made.filter(pa.array(belong)))
         if not moves and not belong.all():
-            stay[name] = made.filter(pa.array(~belong))
+            stay[place] = made.filter(pa.array(~belong))
     return placed, stay
 
 
-def _moves(conversion: RowConversion, name: str) -> bool:
+def _moves(conversion: RowConversion, place: str) -> bool:
     """True if the server writes all rows that lie in a partition anew. Those that belong to no partition are then lost,
     unless it copies the table: then it stops."""
     if conversion.removed is not None:
@@ -60,11 +59,12 @@ def _moves(conversion: RowConversion, name: str) -> bool:
     changes_key = conversion.old.primary_key != conversion.new.primary_key and conversion.new.flavour == "mariadb"
     if conversion.rewritten is None or (changes_key and is_in_place(conversion)):
         raise conversion.refusal(f"{_LIE}whether the server moves them")
-    return name in map(folded, conversion.rewritten) or not is_in_place(conversion)
+    by = conversion.old.partitioning
+    return (by is not None and by.rows_of(conversion.rewritten).holds(place)) or not is_in_place(conversion)
 
 
 def _numbers(rows: pa.Table, conversion: RowConversion, by: Partitioning) -> np.ndarray:
     try:
-        return partition_numbers(rows, conversion.new, by)
+        return place_numbers(rows, conversion.new, by)
     except NotComputable as error:
         raise conversion.refusal(f"which rows are in these partitions is not known: {error.message}") from None

@@ -55,6 +55,12 @@ def partition_numbers(rows: pa.Table, definition: TableDefinition, partitioning:
         raise NotComputable.because(error) from None
 
 
+def place_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
+    """Return the number of the place of each row among `Partitioning.places`; errors as in `partition_numbers`."""
+    divide = subpartition_numbers if partitioning.subpartition_by else partition_numbers
+    return divide(rows, definition, partitioning)
+
+
 def subpartition_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
     """Return the number of each row's subpartition, counted through all partitions; errors as in
     `partition_numbers`."""

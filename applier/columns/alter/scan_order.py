@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.columns.alter.partitions import partition_numbers, subpartition_numbers
+from applier.columns.alter.partitions import place_numbers
 from applier.columns.table_key import table_key
 from applier.errors import NotComputable
 from applier.mysql.types import BINARY, CHARACTER, MEMBERS, NUMBERS, TEMPORAL
@@ -57,8 +57,7 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals,
         raise NotComputable(f"where {definition.engine} had room for them")
     columns: list[pa.Array | pa.ChunkedArray] = []
     if definition.partitioning is not None:
-        divide = subpartition_numbers if definition.partitioning.subpartition_by else partition_numbers
-        columns.append(pa.array(divide(rows, definition, definition.partitioning)))
+        columns.append(pa.array(place_numbers(rows, definition, definition.partitioning)))
     if key is None:
         if (found := table_key(definition)) is not None:
             if ranks is None:

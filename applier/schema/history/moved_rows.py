@@ -57,8 +57,7 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
 
 def _rows(origin: StatementOrigin, version: TableVersion, new: TableDefinition, *, removed: PartRows | None = None,
           required: PartRows | None = None, may_misplace: bool = False) -> RowSource:
-    """Rows unchanged. Raises SchemaError unless both tables have columns of the same types, as the servers demand. Of a
-    table with subpartitions it is not followed in which of them a row lies."""
+    """Rows unchanged. Raises SchemaError unless both tables have columns of the same types, as the servers demand."""
     if _columns(version.definition) != _columns(new):
         raise SchemaError(f"it moves rows to {new.full_name}, whose columns are not those of "
                           f"{version.definition.full_name}; servers refuse that")
@@ -66,7 +65,7 @@ def _rows(origin: StatementOrigin, version: TableVersion, new: TableDefinition, 
     return RowSource(version.id, RowConversion(
         version.definition, new, columns, sql=origin.sql, timestamp_us=origin.timestamp_us, file=origin.file,
         position=origin.position, gtid=origin.gtid, removed=removed, required=required,
-        may_misplace=may_misplace and required is not None and not required.partitioning.subpartition_by))
+        may_misplace=may_misplace))
 
 
 def _columns(table: TableDefinition) -> list[tuple[object, str | None]]:
