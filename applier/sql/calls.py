@@ -136,9 +136,6 @@ class Calls:
         given = arguments
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
-        if call.name in ("DATE_FORMAT", "TIMESTAMP") and arguments[0].type.base == "year" and \
-                self._session.flavour == "mariadb":
-            raise NotComputable("a YEAR as a date, whose month MariaDB has as 0")
         if call.name in _OF_BYTES:
             arguments = [Value(bit_bytes(value.values, value.type), BYTES, value.constant)
                          if value.type.base == "bit" and number not in _COUNTS.get(call.name, ()) else value

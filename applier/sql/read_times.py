@@ -89,7 +89,7 @@ def have_clocks(value: Value, session: Session) -> pa.Array:
 
 def times(value: Value, session: Session) -> Value:
     """The times, with the fractions of a second that they have."""
-    if value.type.base == "year":
+    if value.type.base == "year" and session.flavour == "mysql":
         raise NotComputable("YEAR as a time")
     made = _read(value, session, lambda one: _time(one, session)[0], pa.int64())
     return replace(value, values=made.cast(pa.duration("us")), type=ColumnType("time", fsp=_digits(value, session)),
@@ -98,9 +98,6 @@ def times(value: Value, session: Session) -> Value:
 
 def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Array]:
     """Return each value as microseconds, of a time or since 1970, and whether it is a time."""
-    if value.type.base == "year" and session.flavour == "mariadb":
-        raise NotComputable("YEAR as a date or a time, whose month MariaDB has as 0")
-
     def micros(one: str | Decimal) -> int:
         if session.flavour == "mariadb":
             return _by_mariadb(one, session)[0]
@@ -186,7 +183,9 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
             raise NotComputable.because(error) from None
 
     base = value.type.base
-    if base in BINARY or value.is_text or base in MEMBERS:
+    if base == "year":  # MariaDB: month and day are zero
+        values = pc.multiply(value.values.cast(pa.int64()), 10_000).cast(pa.decimal128(38, 0))
+    elif base in BINARY or value.is_text or base in MEMBERS:
         values = _texts(value)
         check_length(values, value.type.charset)
     else:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from applier.columns.alter import numbers
 from applier.columns.alter.partitions import are_in
-from applier.columns.alter.versions import rows_that_hold
+from applier.columns.alter.versions import which_hold
 from applier.columns.defaults import (
     completed,
     default_scalar,
@@ -71,9 +71,11 @@ class RowConverter:
 
     def convert(self, rows: pa.Table) -> pa.Table:
         """The rows after the statement. Raises SchemaError if it is unknown what the server makes of them."""
-        rows = self._without_removed(rows)
+        rows, held = self._without_removed(rows), None
         if self._conversion.old.versioning is not None and self._conversion.new.versioning is None:
-            rows = rows_that_hold(rows, self._conversion.old.versioning)
+            held = which_hold(rows, self._conversion.old.versioning)
+            if not (self._conversion.numbers_rows and is_in_place(self._conversion)):
+                rows, held = rows.filter(held), None
         if not rows.num_rows:
             return without_rows(self.schema)
         made: dict[str, pa.Array | pa.ChunkedArray] = {}
@@ -117,6 +119,8 @@ class RowConverter:
             row.values(column.name, rows.num_rows)
         self._done += rows.num_rows
         converted = pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
+        if held is not None:  # in place, rows that do not hold any more are numbered before they are left out
+            converted = converted.filter(held)
         return self._without_misplaced(converted)
 
     def _with_other_bytes(self) -> set[str]:

@@ -47,7 +47,7 @@ def is_in_place(conversion: RowConversion) -> bool:
         return True
     if not conversion.is_innodb:
         return _names_only(conversion)
-    if conversion.asks_for_copy or conversion.loses_key or (old.versioning is None) != (new.versioning is None):
+    if conversion.asks_for_copy or conversion.loses_key or (old.versioning is None and new.versioning is not None):
         return False
     if _mixes_virtual(conversion) if new.flavour == "mysql" else any(
             column.generated == "virtual" for column in _dropped(conversion)):

@@ -192,8 +192,6 @@ CUTS = "TIME_TRUNCATE_FRACTIONAL,ALLOW_INVALID_DATES"
 def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
-        if value.type.base == "year" and session.flavour == "mariadb":
-            raise NotComputable("CAST of a YEAR, whose day MariaDB has as 0")
         if base != "time" and value.type.base in DATES and zero_dates.has_any(value.values):
             forbidden = pa.array(invalid_dates.refused(value.values, value.type, session))
             value = replace(value, values=pc.if_else(forbidden, None, value.values))

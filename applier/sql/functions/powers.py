@@ -86,7 +86,7 @@ def _arc_tangent(arguments: Arguments, call: Call, session: Session, n: int) -> 
 
 _LIBRARY = {name: _of_library(function) for name, function in {
     "EXP": math.exp, "LN": _logarithm(math.log), "LOG10": _logarithm(math.log10),
-    "LOG2": _logarithm(math.log2), "SIN": math.sin, "COS": math.cos,
+    "LOG2": _logarithm(lambda number: math.log(number) / math.log(2)), "SIN": math.sin, "COS": math.cos,
     "TAN": math.tan, "COT": lambda number: 1 / math.tan(number), "ASIN": _within_one(math.asin),
     "ACOS": _within_one(math.acos), "DEGREES": lambda number: number * (180 / math.pi),
     "RADIANS": lambda number: number * (math.pi / 180)}.items()}
