@@ -27,6 +27,13 @@ _SYNONYMS = {
     "GEOMETRYFROMTEXT": "ST_GEOMFROMTEXT", "ST_POINTFROMTEXT": "ST_GEOMFROMTEXT",
     "ST_LINESTRINGFROMTEXT": "ST_GEOMFROMTEXT", "ST_POLYGONFROMTEXT": "ST_GEOMFROMTEXT",
 }
+ORACLE_FUNCTIONS = {
+    "CONCAT": "CONCAT_OPERATOR_ORACLE", "LENGTH": "CHAR_LENGTH", "REPLACE": "REPLACE_ORACLE", "TRIM": "TRIM_ORACLE",
+    "LTRIM": "LTRIM_ORACLE", "RTRIM": "RTRIM_ORACLE", "LPAD": "LPAD_ORACLE", "RPAD": "RPAD_ORACLE",
+    "DECODE": "DECODE_ORACLE",
+    **dict.fromkeys(("SUBSTR", "SUBSTRING", "MID"), "SUBSTR_ORACLE")}
+"""The functions that MariaDB takes in sql_mode ORACLE."""
+_SCHEMAS: dict[str, dict[str, str]] = {"mariadb_schema": {}, "oracle_schema": ORACLE_FUNCTIONS}
 
 
 def _decoded(subject: Node, *branches: Node) -> Node:
@@ -107,10 +114,15 @@ class OperandReader(TokenReader, ABC):
         return Call("CAST", (text,), "DATE" if word == "DATE" else f"{_TYPES.get(word, word)}({digits})")
 
     def _named(self, token: Token) -> Node:
-        """A column's name is the last part: its table and database precede it."""
+        """A column's name is the last part: its table and database precede it. MariaDB's functions may have the schema
+        whose sql_mode they are of, as it shows those of other modes."""
+        schema = ""
         while self.word == ".":
+            schema = token.text.lower()
             self._at += 1
             token = self._next()
+        if self.word == "(" and schema in _SCHEMAS:
+            return self._call(_SCHEMAS[schema].get(token.text.upper(), token.text.upper()))
         if token.kind not in ("word", "name"):
             raise self.unknown()
         return Name(token.text)

@@ -12,6 +12,7 @@ from itertools import groupby
 from applier.mysql.character_sets.client_charsets import decoded, encoded, introduced_charset
 from applier.sql.grammar import Reader
 from applier.sql.nodes import Call, Node
+from applier.sql.operand_grammar import ORACLE_FUNCTIONS
 from applier.sql.token_reader import operator_tokens
 from applier.sql.tokens import Token, render, tokenize
 
@@ -74,17 +75,11 @@ def with_escapes_as_text(sql: str) -> str:
 
 
 def _with_oracle_functions(sql: str) -> str:
-    """An expression with the functions that the server takes in sql_mode ORACLE."""
+    """An expression with the functions that the server takes in sql_mode ORACLE; those with a schema have its mode."""
     tokens = tokenize(sql)
-    return render([token._replace(text=_ORACLE_FUNCTIONS[token.keyword])
-                   if token.keyword in _ORACLE_FUNCTIONS and following.text == "(" else token
-                   for token, following in zip(tokens, [*tokens[1:], tokens[-1]], strict=True)][:-1])
-
-
-_ORACLE_FUNCTIONS = {
-    "CONCAT": "CONCAT_OPERATOR_ORACLE", "LENGTH": "CHAR_LENGTH", "REPLACE": "REPLACE_ORACLE", "TRIM": "TRIM_ORACLE",
-    "LTRIM": "LTRIM_ORACLE", "RTRIM": "RTRIM_ORACLE", "LPAD": "LPAD_ORACLE", "RPAD": "RPAD_ORACLE",
-    **dict.fromkeys(("SUBSTR", "SUBSTRING", "MID"), "SUBSTR_ORACLE")}
+    return render([token._replace(text=ORACLE_FUNCTIONS[token.keyword])
+                   if token.keyword in ORACLE_FUNCTIONS and following.text == "(" and before.text != "." else token
+                   for before, token, following in zip([tokens[-1], *tokens], tokens, [*tokens[1:], tokens[-1]])][:-1])
 
 
 class _RewritingReader(Reader):

@@ -23,7 +23,7 @@ from applier.sql.casting.texts import WIDE
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.arithmetic import doubles, operands
 from applier.sql.functions.collated import equal_texts, in_any_collation, in_order
-from applier.sql.nodes import Call
+from applier.sql.nodes import Call, nodes_of
 from applier.sql.values import (
     DOUBLE,
     TEXT,
@@ -56,6 +56,9 @@ def _logic(function: Compute) -> Function:
 
 def _is_null(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
+    if value.values.null_count and any(
+            isinstance(node, Call) and node.name == "REPLACE_ORACLE" for node in nodes_of(call)):
+        raise NotComputable("REPLACE in sql_mode ORACLE IS NULL, which MariaDB has as never true of a NOT NULL column")
     return truth(value.values.is_null(), constant=value.constant)
 
 

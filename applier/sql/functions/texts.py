@@ -19,6 +19,7 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import charset_of, collation_in
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, NUMBERS, TEMPORAL, ColumnType
+from applier.mysql.versions import is_since
 from applier.sql.casting.texts import WIDE, by_distinct
 from applier.sql.functions.combinations import of_columns
 from applier.sql.functions.text_forms import FUNCTIONS as FORMS
@@ -170,17 +171,27 @@ def _oracle_substring(text: pa.Array, start: Decimal, *count: Decimal) -> pa.Arr
 
 
 def _oracle_replace(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """The same, where NULL is an empty text; MariaDB's versions differ in what an empty result is."""
+    """The same, where NULL is an empty text, and what it has emptied is NULL. Of an empty text, it is NULL on 11.8 and
+    empty on 10.5 and 10.11, if there is one to look for."""
     if any(value.type.base in BINARY for value in arguments):
         (text, old, new), type_ = [Value(as_bytes(value, session), BYTES, value.constant) for value in arguments], BYTES
     else:
         (text, old, new), type_ = _texts(arguments, session)
-    nothing = pa.scalar("").cast(text.values.type).as_py()
-    before, after = one(old) or nothing, one(new) or nothing
-    made = pc.replace_substring(text.values, before, after) if before else text.values
-    if pc.any(pc.equal(made, nothing)).as_py():
-        raise NotComputable("REPLACE in sql_mode ORACLE that leaves nothing")
-    return Value(made, type_, text.constant)
+    nothing = pa.scalar("").cast(text.values.type)
+    before, after = one(old) or nothing.as_py(), one(new) or nothing.as_py()
+    if not before:
+        return Value(text.values, type_, text.constant)
+    made, given = pc.replace_substring(text.values, before, after), pc.equal(text.values, nothing)
+    empty = pc.equal(made, nothing)
+    if pc.any(given).as_py() and not is_since(session.server_version, _EMPTY_IS_NULL):
+        if not session.server_version or is_since(session.server_version, _EMPTY_IS_OPEN):
+            raise NotComputable("REPLACE of an empty text in sql_mode ORACLE, which depends on the version")
+        empty = pc.and_not(empty, given)
+    return Value(pc.if_else(empty, pa.scalar(None, made.type), made), type_, text.constant)
+
+
+_EMPTY_IS_OPEN, _EMPTY_IS_NULL = (10, 12), (11, 8)
+"""The versions of MariaDB of whose empty texts it is not known, and since when they are NULL."""
 
 
 def _in_oracle(function: Function) -> Function:
