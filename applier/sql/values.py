@@ -55,7 +55,7 @@ class Value:
     document to MariaDB, though its type is that of text or bytes: a column with the constraint JSON_VALID, or a choice
     of such columns. `is_sum`: it is a time of MySQL's ADDTIME, which functions show with six digits of a second if it
     has a fraction, else with none. `is_explicit`: COLLATE says its collation, so text beside it becomes text in
-    its character set."""
+    its character set. `by_row`: `shown` has other digits from row to row, and not only for whole seconds."""
 
     values: pa.Array
     type: ColumnType
@@ -72,6 +72,7 @@ class Value:
     is_document: bool = False
     is_sum: bool = False
     is_explicit: bool = False
+    by_row: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -121,7 +122,7 @@ def of_seconds(values: pa.Array, *, constant: bool) -> Value:
 def has_seconds(value: Value) -> bool:
     """True for such numbers."""
     return value.type.base == "decimal" and not value.shows and value.shown is not None and \
-        value.text_scale == value.type.scale
+        value.text_scale == value.type.scale and not value.by_row
 
 
 def exact_type(scale: int) -> ColumnType:

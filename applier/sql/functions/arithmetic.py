@@ -7,7 +7,6 @@ Source: MySQL manual, "Arithmetic Operators", "Precision Math"; judged by both s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 
@@ -26,7 +25,6 @@ from applier.sql.functions.combinations import computed
 from applier.sql.functions.combinations import computed as of_rows
 from applier.sql.nodes import Call
 from applier.sql.values import (
-    BOOL,
     DOUBLE,
     WHOLE,
     Arguments,
@@ -34,18 +32,13 @@ from applier.sql.values import (
     Function,
     Value,
     as_number,
-    exact_type,
     has_seconds,
     numbers,
     together,
-    whole_number,
-    whole_numbers,
 )
 
-_MOST_SCALE = 30
+MOST_SCALE = 30
 """The largest scale of MySQL's DECIMAL; MariaDB's is larger."""
-_BEYOND = 39
-"""A digit before the point that no exact number has."""
 
 
 def operands(arguments: Arguments, session: Session, n: int) -> tuple[list[pa.Array], bool]:
@@ -74,7 +67,7 @@ def signed_bits(bits: pa.Array) -> pa.Array:
     return pc.if_else(pc.greater(bits, pa.scalar(Decimal(2**63 - 1), WHOLE)), wrapped.cast(WHOLE), bits)
 
 
-def _of_one(function: Function, *, keeps_digits: bool = False) -> Function:
+def of_one(function: Function, *, keeps_digits: bool = False) -> Function:
     """A function of a number, for which MySQL takes a date or a time as a double. `keeps_digits`: functions show all
     its digits of a second, and columns of text none that are 0 at the end."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -100,10 +93,14 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
             if zeros:
                 return replace(made, text_scale=made.type.scale if any(map(has_seconds, arguments)) else None,
                                shows=not any(value.type.base in TEMPORAL and value.type.fsp for value in arguments))
-            made = replace(made, text_scale=made.values.type.scale)
-            if any(map(_is_of_clock, arguments)):
-                return replace(made, shows=False, shown=_shown_times(made, arguments, arrays, call, session))
-            return replace(made, shows=not _has_zero(made.values) and not _may_be_cut(made.values, call, session))
+            if call.name == "MOD" and session.flavour == "mariadb":
+                _check_remainders(made.values, arrays)
+            made, is_of_clock = replace(made, text_scale=made.values.type.scale), any(map(_is_of_clock, arguments))
+            if not is_of_clock and not _has_zero(made.values) and not _may_be_cut(made.values, call, session):
+                return made
+            with_digits = sum(array.type.scale > 0 for array in arrays)
+            return replace(made, shows=False, shown=_shown(made.values, arguments, arrays, call, session),
+                           by_row=not (is_of_clock and call.name in ("+", "-") and with_digits == 1))
         if double is None:
             raise NotComputable(f"{call.name} of doubles")
         made = double(*arrays)
@@ -121,14 +118,31 @@ def _is_of_clock(value: Value) -> bool:
     return (value.type.base in TEMPORAL and bool(value.type.fsp)) or has_seconds(value)
 
 
-def _shown_times(made: Value, arguments: Arguments, arrays: list[pa.Array], call: Call,
-                 session: Session) -> pa.Array | None:
-    """What a column has of a time and a whole number added: the digits of a fraction of a second where there is one, in
-    MariaDB six of them. None of others."""
-    if call.name not in ("+", "-") or sum(array.type.scale > 0 for array in arrays) != 1 or not arguments[1].constant:
+def _shown(made: pa.Array, arguments: Arguments, arrays: list[pa.Array], call: Call,
+           session: Session) -> pa.Array | None:
+    """What a column of text has of each result, whose digits are those of its operands; None if they are unknown. A
+    fraction of a second has those of its type, in MariaDB six, and whole seconds have none. Zero has none, either,
+    unless it is a sum of zeros, or, in MariaDB, a remainder, or a product of numbers of one sign."""
+    of_clocks = [*map(_is_of_clock, arguments)]
+    if _may_be_cut(made, call, session) or not all(value.shows or is_of_clock for value, is_of_clock in zip(
+            arguments, of_clocks, strict=True)) or any(value.is_choice for value in arguments):
         return None
-    digits = made.values.type.scale if session.flavour == "mysql" else _MICROSECONDS
-    return by_distinct(made.values, lambda one: f"{one:.{digits}f}" if one % 1 else f"{one:.0f}")
+    operation, is_mariadb = _OPERATIONS[call.name], session.flavour == "mariadb"
+    if not is_mariadb and all(of_clocks) and arrays[0].type.scale != arrays[1].type.scale:
+        return None
+    digits = [None if not is_of_clock else _MICROSECONDS if is_mariadb else array.type.scale
+              for is_of_clock, array in zip(of_clocks, arrays, strict=True)]
+
+    def shown(left: Decimal, right: Decimal) -> str:
+        left, right = (one if scale is None else one.quantize(Decimal(1).scaleb(-scale if one % 1 else 0))
+                       for one, scale in zip((left, right), digits, strict=True))
+        result = operation(left, right)
+        keeps = not left and not right if call.name == "+" else is_mariadb and (
+            left != 0 if call.name == "MOD" else call.name == "*" and (left < 0) == (right < 0))
+        return f"{result:f}" if result or keeps else "0"
+
+    return of_rows(arrays, lambda left, right: None if call.name == "MOD" and not right else shown(left, right),
+                   pa.string())
 
 
 _MICROSECONDS = 6
@@ -141,6 +155,14 @@ def _may_be_cut(values: pa.Array, call: Call, session: Session) -> bool:
     return call.name == "*" and is_old and values.type.scale > 0 and not pc.all(decimals.has_fraction(values)).as_py()
 
 
+def _check_remainders(remainders: pa.Array, operands: list[pa.Array]) -> None:
+    """Raise NotComputable for a remainder of -0.0, which MariaDB has of exact numbers: it is less than 0, and its text
+    has the sign."""
+    if remainders.type.scale and pc.any(pc.and_(pc.equal(remainders, _ZERO), pc.less(operands[0], _ZERO))).as_py():
+        raise NotComputable("a remainder of -0")
+
+
+_ZERO = Decimal(0)
 _KEEPS_FRACTIONS = (10, 11)
 
 
@@ -152,8 +174,8 @@ def _has_zero(values: pa.Array) -> bool:
 def _multiplied(left: pa.Array, right: pa.Array) -> pa.Array:
     """Multiply. Arrow needs room for the product of all digits; ArrowInvalid if they do not fit into 38."""
     scale = left.type.scale + right.type.scale
-    if scale > _MOST_SCALE:
-        raise NotComputable(f"* with more than {_MOST_SCALE} digits behind the point")
+    if scale > MOST_SCALE:
+        raise NotComputable(f"* with more than {MOST_SCALE} digits behind the point")
     wide = pc.multiply(*(side.cast(pa.decimal256(37, side.type.scale)) for side in (left, right)))
     return wide.cast(pa.decimal128(38, scale))
 
@@ -200,7 +222,7 @@ def _whole_quotients(left: pa.Array, right: pa.Array) -> pa.Array:
 
 def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """Division of exact numbers, with four more decimals than the dividend, the default of div_precision_increment.
-    MariaDB keeps more of them until the result is stored."""
+    MariaDB keeps more of them until the result is stored. A column of text has 0 of them where the dividend is 0."""
     arrays, constant = operands(arguments, session, n)
     if pa.types.is_floating(arrays[0].type):
         left, right = arrays
@@ -210,16 +232,30 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     if scale > 8:
         raise NotComputable("/ of numbers with so many digits")
     if session.flavour == "mariadb":
-        scale = 9
+        scale = _digits_of_quotients(arrays, arguments)
     left, right = (array.to_pylist() for array in arrays)
     pairs = list(zip(left, right, strict=True))
     distinct = {(dividend, divisor): _divide(dividend, divisor, scale, session) for dividend, divisor in set(pairs)}
     made = numbers(pa.array([distinct[pair] for pair in pairs], pa.decimal128(38, scale)), constant=constant)
-    if session.flavour == "mariadb" and not _has_zero(made.values) and not any(map(_is_of_clock, arguments)):
-        made = replace(made, shown=by_distinct(made.values, lambda one: f"{one:f}"))
+    is_of_zeros = not pc.any(pc.and_(pc.equal(made.values, _ZERO), pc.not_equal(arrays[0], _ZERO))).as_py()
+    if (session.flavour == "mariadb" or _has_zero(made.values)) and is_of_zeros and not any(
+            _is_of_clock(value) or not value.shows for value in arguments):
+        made = replace(made, by_row=True, shown=by_distinct(made.values, lambda one: f"{one:f}" if one else "0"))
     is_nothing = made.values.null_count == len(made.values)
     return replace(made, shows=is_nothing or (session.flavour == "mysql" and not _has_zero(made.values)),
                    text_scale=text_scale)
+
+
+def _digits_of_quotients(arrays: list[pa.Array], arguments: Arguments) -> int:
+    """The digits behind the point that MariaDB computes: it has them by nines."""
+    own = [array.type.scale for array in arrays]
+    whole = [-(-scale // _NINE) * _NINE for scale in own]
+    if all(own) and not all(value.shows for value in arguments):
+        raise NotComputable("/ of numbers whose digits are not known")
+    return int(-(-(sum(whole) + max(0, _INCREMENT - (sum(whole) - sum(own)))) // _NINE)) * _NINE
+
+
+_NINE, _INCREMENT = 9, 4
 
 
 def _divide(left: Decimal | None, right: Decimal | None, scale: int, session: Session) -> Decimal | None:
@@ -231,103 +267,7 @@ def _divide(left: Decimal | None, right: Decimal | None, scale: int, session: Se
 
 
 _DIGITS = Context(prec=80)
-
-
-def rounded_double(number: float, places: int, session: Session, round_to: Callable[[float], float] = round) -> float:
-    """Round a double to `places` digits behind the point, as the servers' own arithmetic does. Raises NotComputable for
-    MariaDB's -0, which depends on the version."""
-    ten = float(f"1e{abs(places)}")
-    if places < 0 and math.isinf(ten):
-        return 0.0
-    within = number * ten if places >= 0 else number / ten
-    if not math.isfinite(within):
-        return number
-    whole = math.copysign(float(round_to(within)), number)
-    made = whole / ten if places >= 0 else whole * ten
-    if math.isinf(made):
-        raise NotComputable("a double that is rounded to infinity")
-    if made == 0 and math.copysign(1, made) < 0 and session.flavour == "mariadb":
-        raise NotComputable("a double that is rounded to -0")
-    return made
-
-
-def _of_doubles(array: pa.Array, digits: int, session: Session, round_to: Callable[[float], float], *,
-                constant: bool) -> Value:
-    made = by_distinct(array, lambda one: None if one is None else rounded_double(one, digits, session, round_to),
-                       pa.float64())
-    return numbers(made, constant=constant)
-
-
-def _before_point(array: pa.Array, digits: int, round_to: str) -> pa.Array:
-    """Exact numbers with zeros before the point: whole numbers."""
-    unit = Decimal(10)**min(_BEYOND, -digits)
-    made = by_distinct(array, lambda one: None if one is None else
-                       _DIGITS.divide(one, unit).to_integral_value(round_to, _DIGITS) * unit or Decimal(0),
-                       pa.decimal128(38, 0))
-    return made
-
-
-def _by_rows(arguments: Arguments, session: Session, n: int, of_double: Callable[[float], float],
-             of_decimal: str) -> Value:
-    """Numbers with as many digits as another column has; how they are shown is unknown."""
-    number = replace(arguments[0], values=as_number(arguments[0], session))
-    digits = whole_numbers(arguments[1], session)
-    kind = number.values.type
-
-    def made(one: Decimal | float, places: Decimal) -> Decimal | float:
-        if isinstance(one, float):
-            return rounded_double(one, int(places), session, of_double)
-        unit = Decimal(1).scaleb(-int(max(-_BEYOND, min(places, kind.scale))))
-        whole = _DIGITS.divide(one, unit).to_integral_value(of_decimal, _DIGITS)
-        return whole * unit if whole else Decimal(0)
-
-    found = computed(together([number, digits], n), made, kind)
-    is_double = pa.types.is_floating(kind)
-    return Value(found, DOUBLE if is_double else exact_type(kind.scale), shows=is_double)
-
-
-def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    if len(arguments) > 1 and not arguments[1].constant:
-        return _by_rows(arguments, session, n, round, ROUND_HALF_UP)
-    [array], constant = operands(arguments[:1], session, n)
-    if session.flavour == "mysql" and arguments[0].digits is not False:
-        array = as_double(array)  # of bytes: half of a unit becomes an even number
-    digits = whole_number(arguments[1], session) if len(arguments) > 1 else 0
-    if pa.types.is_floating(array.type):
-        return _of_doubles(array, digits, session, round, constant=constant)
-    if digits < 0:
-        return numbers(_before_point(array, digits, ROUND_HALF_UP), constant=constant)
-    scale = min(digits, array.type.scale)
-    made = decimals.rounded(array, scale)
-    if _keeps_digits(arguments[0], digits, scale, session):
-        return numbers(made.cast(pa.decimal128(38, digits)), constant=constant)
-    type_ = ColumnType("decimal", precision=38, scale=scale) if array.type.scale else exact_type(0)
-    return Value(made, type_, constant)
-
-
-def _keeps_digits(number: Value, digits: int, scale: int, session: Session) -> bool:
-    """Return whether MariaDB shows a number with all requested digits: a DECIMAL, and not a whole number. Raises
-    NotComputable if these are too many."""
-    keeps = digits > scale and session.flavour == "mariadb" and number.type.base == "decimal" and number.type != BOOL
-    if keeps and digits > _MOST_SCALE:
-        raise NotComputable("a number with so many digits")
-    return keeps
-
-
-def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    if not arguments[1].constant:
-        return _by_rows(arguments, session, n, math.trunc, ROUND_DOWN)
-    [array], constant = operands(arguments[:1], session, n)
-    digits = whole_number(arguments[1], session)
-    if pa.types.is_floating(array.type):
-        return _of_doubles(array, digits, session, math.trunc, constant=constant)
-    if digits < 0:
-        return numbers(_before_point(array, digits, ROUND_DOWN), constant=constant)
-    scale = min(digits, array.type.scale)
-    made = decimals.truncated(array, scale)
-    if _keeps_digits(arguments[0], digits, scale, session):
-        made = made.cast(pa.decimal128(38, digits))
-    return numbers(made, constant=constant)
+_OPERATIONS = {"+": _DIGITS.add, "-": _DIGITS.subtract, "*": _DIGITS.multiply, "MOD": _DIGITS.remainder}
 
 
 def _one_equal(*numbers: Decimal) -> str:
@@ -380,11 +320,9 @@ FUNCTIONS: dict[str, Function] = {
     "/": _quotient,
     "DIV": _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), _whole_quotients),
     "MOD": _arithmetic(_remainder, _remainders, zeros=False),
-    "NEG": _of_one(_arithmetic(pc.negate, pc.negate), keeps_digits=True),
-    "ABS": _of_one(_arithmetic(pc.abs, pc.abs), keeps_digits=True),
-    "FLOOR": _of_one(or_of_clocks(_arithmetic(decimals.floor, pc.floor))),
-    "CEILING": _of_one(or_of_clocks(_arithmetic(decimals.ceil, pc.ceil))),
-    "TRUNCATE": _of_one(or_of_clocks(_truncate)),
+    "NEG": of_one(_arithmetic(pc.negate, pc.negate), keeps_digits=True),
+    "ABS": of_one(_arithmetic(pc.abs, pc.abs), keeps_digits=True),
+    "FLOOR": of_one(or_of_clocks(_arithmetic(decimals.floor, pc.floor))),
+    "CEILING": of_one(or_of_clocks(_arithmetic(decimals.ceil, pc.ceil))),
     "SIGN": _sign,
-    "ROUND": _of_one(or_of_clocks(_round)),
 }

@@ -14,8 +14,9 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import TEMPORAL
 from applier.sql.functions import combinations
-from applier.sql.functions.arithmetic import doubles, rounded_double
+from applier.sql.functions.arithmetic import doubles
 from applier.sql.functions.combinations import of_values
+from applier.sql.functions.roundings import rounded_double
 from applier.sql.nodes import Call
 from applier.sql.values import TEXT, Arguments, Function, Value, as_number, together, whole_numbers
 
