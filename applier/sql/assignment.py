@@ -6,6 +6,7 @@ constant, are converted like values of columns (`applier.sql.casting.values`).
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
@@ -136,6 +137,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             value = _whole(value, wanted)
     if wanted.base in _FIELDS and value.is_column and (value.type.zerofill or value.type.base in ("float", "year")):
         value = numbers(as_number(value, session), constant=value.constant)
+    if wanted.base == "bigint" and value.type.base == "double" and as_digits:
+        value = _whole_double(value, wanted, session)
     if value.type == wanted and value.values.type == arrow_type(wanted):
         return pc.utf8_rtrim(value.values, " ") if wanted.base == "char" else value.values
     if not as_digits:
@@ -199,8 +202,22 @@ def _whole(value: Value, wanted: ColumnType) -> Value:
         return replace(value, values=pc.if_else(pc.less(values, _ZERO), pa.scalar(_ZERO, values.type), values))
     if not pa.types.is_floating(values.type) and value.type.base != "decimal":
         return value
+    if wanted.base == "bit" and pa.types.is_floating(values.type) and \
+            pc.any(pc.greater_equal(pc.abs(values), 2.0**63)).as_py():
+        raise NotComputable("doubles beyond 9223372036854775807 as BIT")
     whole = decimals.truncated(values, 0) if pa.types.is_decimal(values.type) else pc.trunc(values)
     return numbers(whole.cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
+
+
+def _whole_double(value: Value, wanted: ColumnType, session: Session) -> Value:
+    """A double of an expression as a whole number of 64 bits; one that an ALTER copies has a sign in between. Raises
+    NotComputable for the last ones that fit, which MySQL 9.7 takes for the largest number."""
+    whole, beyond = pc.round(value.values, 0, round_mode="half_to_even"), 2.0**(64 if wanted.unsigned else 63)
+    if session.flavour == "mysql" and pc.any(pc.equal(whole, math.nextafter(beyond, 0))).as_py():
+        raise NotComputable("the largest double that is no larger than a BIGINT")
+    least = 0.0 if wanted.unsigned else -beyond
+    within = pc.min_element_wise(pc.max_element_wise(whole, least, skip_nulls=False), beyond, skip_nulls=False)
+    return numbers(within.cast(pa.decimal128(38, 0)), constant=value.constant)
 
 
 _WORD = re.compile(r"\D*[^\W\d]\D*")

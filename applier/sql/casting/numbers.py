@@ -5,6 +5,7 @@ Source: MySQL manual, "Precision Math" and "Out-of-Range and Overflow Handling".
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
@@ -19,6 +20,9 @@ from applier.mysql.values import decimals
 _WIDE = pa.decimal128(38, 0)
 MILLIONTH = pa.scalar(Decimal("0.000001"), pa.decimal128(6, 6))
 """A microsecond, in seconds."""
+
+LARGEST = math.nextafter(2.0**63, 0)
+"""The largest double that a BIGINT has room for. MySQL 9.7 takes it for the largest number, instead."""
 
 
 def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -36,7 +40,7 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     if new.base == "bit" and old.base == "decimal":
         limits = (0, 2**64 - 1) if session.flavour == "mariadb" else (-(2**63), 2**63 - 1)
         values = _within(decimals.rounded(values, 0).cast(_WIDE), *limits)
-    return _to_integer(values, old, new)
+    return _to_integer(values, old, new, session)
 
 
 def _limits(new: ColumnType) -> tuple[int, int]:
@@ -46,13 +50,12 @@ def _limits(new: ColumnType) -> tuple[int, int]:
     return (0, 2**bits - 1) if new.unsigned else (-(2**(bits - 1)), 2**(bits - 1) - 1)
 
 
-def _to_integer(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:
+def _to_integer(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     if pa.types.is_floating(values.type):
         values = pc.round(values.cast(pa.float64()), 0, round_mode="half_to_even")
-        if old.base == "float" and pc.any(pc.greater_equal(pc.abs(values), 2.0**63)).as_py():
-            raise NotComputable("floats beyond 9223372036854775807")
-        if new.base == "bigint" and new.unsigned and pc.any(pc.greater(values, 2.0**63)).as_py():
-            raise NotComputable("doubles beyond 9223372036854775807")
+        if session.flavour == "mysql" and pc.any(pc.greater_equal(
+                pc.abs(values), 2.0**63) if old.base == "float" else pc.equal(values, LARGEST)).as_py():
+            raise NotComputable("floats beyond 9223372036854775807, or the largest double before it")
         values = _within(_within(values, -(2.0**63), 2.0**63).cast(_WIDE), -(2**63), 2**63 - 1)
     elif pa.types.is_decimal(values.type):
         values = decimals.rounded(values, 0).cast(_WIDE)
