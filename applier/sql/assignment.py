@@ -35,6 +35,7 @@ from applier.mysql.values.scanned_times import LARGEST_TIME
 from applier.mysql.values.zero_dates import zero
 from applier.sql import literals
 from applier.sql.casting.byte_strings import as_ascii
+from applier.sql.casting.number_texts import without_points
 from applier.sql.casting.shown_numbers import written
 from applier.sql.casting.temporal_numbers import of_digits
 from applier.sql.casting.temporals import rounds_otherwise
@@ -85,6 +86,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = replace(value, values=in_charset(value.values, wanted.charset or "utf8mb4"))
     if wanted.base in BINARY and value.type.base in NETWORK and not value.is_column:
         value = Value(as_text(value, session), TEXT, value.constant)  # of a column, its 16 bytes
+    is_string = wanted.base in BINARY or (wanted.charset is not None and wanted.base not in {*MEMBERS, "json"})
+    if value.type.base in GEOMETRY and is_string and value.is_column and session.flavour == "mariadb":
+        value = replace(value, type=BYTES)
     if wanted.base in BINARY and (value.is_text or value.type.charset in WIDE):
         value = Value(as_bytes(value, session), BYTES, value.constant)
     if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose:
@@ -178,8 +182,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = Value(as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
     if value.is_text and wanted.base in INTEGERS and session.flavour == "mariadb":
         blanks = r"^[ \t-\r\x{a0}]+" if value.type.charset == "latin1" else r"^[ \t-\r]+"
-        value = replace(value, values=pc.replace_substring_regex(pc.replace_substring_regex(
-            value.values, blanks, ""), _TWO_POINTS, r"\1\2 "))
+        value = replace(value, values=without_points(pc.replace_substring_regex(value.values, blanks, "")))
     if value.is_text and wanted.base in INTEGERS:
         session = replace(session, flavour="mysql")  # as text, it is rounded by both servers
     if wanted.base == "time" and value.type.base in NUMBERS and session.flavour == "mysql":
@@ -221,8 +224,6 @@ def _whole_double(value: Value, wanted: ColumnType, session: Session) -> Value:
 
 
 _WORD = re.compile(r"\D*[^\W\d]\D*")
-_TWO_POINTS = r"(?s)^(\s*[+-]?\d*)\.(\d*)\..*"
-"""Of these numbers MariaDB reads the digits on both sides of the first point as a whole number."""
 _ZERO = Decimal(0)
 _LONGEST_TIME = 30
 """Characters of a time, or of a date and time."""

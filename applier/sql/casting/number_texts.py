@@ -61,6 +61,14 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     return numbers.to_number(whole, ColumnType("bigint"), new, session)
 
 
+def without_points(values: pa.Array) -> pa.Array:
+    """Text of which MariaDB reads the digits on both sides of the first of two points as a whole number."""
+    return pc.replace_substring_regex(values, _TWO_POINTS, r"\1\2 ")
+
+
+_TWO_POINTS = r"(?s)^(\s*[+-]?\d*)\.(\d*)\..*"
+
+
 def leading_year(values: pa.Array, charset: str | None, flavour: str) -> tuple[pa.Array, pa.Array]:
     """Return the number that text begins with, rounded, as decimal128(38, 0), zero where there is none, and whether it
     is written as one below 1. Raises NotComputable."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ from applier.errors import NotComputable
 from applier.mysql.character_sets import exact_text
 from applier.mysql.session import Session
 from applier.mysql.type_registry import AlterClass
-from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.types import INTEGERS, ColumnType, arrow_type
 from applier.mysql.values import zero_dates
 from applier.mysql.values.addresses import network_text, packed
 from applier.mysql.versions import is_since
@@ -159,6 +160,17 @@ def _document_to_number(values: pa.Array, old: ColumnType, new: ColumnType, sess
     return number_texts.from_text(by_distinct(values, number), SHOWN, new, session)
 
 
+def _network_to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Addresses and UUIDs by their text; as bits by its bytes, all of them set if there are too many."""
+    if new.base == "bit":
+        most = (1 << (new.length or 1)) - 1
+        return by_distinct(values, lambda text: min(int.from_bytes(text.encode(), "big"), most), arrow_type(new))
+    if new.base not in INTEGERS:
+        return number_texts.from_text(values, SHOWN, new, session)
+    rounding = replace(session, flavour="mysql")
+    return number_texts.from_text(number_texts.without_points(values), SHOWN, new, rounding)
+
+
 _TYPED = r'^"(-?\d+[-:]\d+[-:]|base64:)'
 
 SHOWN = ColumnType("longtext", charset="utf8mb4")
@@ -204,7 +216,7 @@ CONVERTERS: dict[tuple[AlterClass, AlterClass], _Converter] = {
     (C.BYTES, C.TIME): _by_text(byte_strings.as_ascii, temporal_texts.to_time),
     (C.DAY, C.TIME): temporals.to_time, (C.TIME, C.TIME): temporals.to_time,
 
-    (C.NETWORK, C.YEAR): _of_text(temporal_numbers.text_to_year),
+    (C.NETWORK, C.NUMBER): _network_to_number, (C.NETWORK, C.YEAR): _of_text(temporal_numbers.text_to_year),
     (C.NETWORK, C.TEXT): _of_text(texts.to_text), (C.NETWORK, C.BYTES): to_bytes,
     (C.NETWORK, C.MEMBER): _of_text(members.from_text), (C.NETWORK, C.DAY): _of_text(temporal_texts.to_datetime),
     (C.NETWORK, C.TIME): _of_text(temporal_texts.to_time), (C.NETWORK, C.NETWORK): from_text,
