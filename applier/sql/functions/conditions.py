@@ -23,6 +23,7 @@ from applier.sql.casting.texts import WIDE
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.arithmetic import doubles, operands
 from applier.sql.functions.collated import equal_texts, in_any_collation, in_order
+from applier.sql.functions.json_documents.document_comparisons import in_order_of_documents
 from applier.sql.nodes import Call, nodes_of
 from applier.sql.values import (
     DOUBLE,
@@ -65,10 +66,17 @@ def _is_null(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 def compared(function: Compute) -> Function:
     """Return the function of SQL that compares two values by `function`, in the form in which servers compare them."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        arrays = _comparable(arguments, call.name, session, n)
+        of_document = session.flavour == "mysql" and call.name in _OPERATORS and call.arguments and sum(
+            value.type.base == "json" for value in arguments) == 1 and any(value.is_text for value in arguments)
+        arrays = in_order_of_documents(arguments, session, n) if of_document else \
+            _comparable(arguments, call.name, session, n)
         return truth(function(*arrays), constant=all(value.constant for value in arguments))
 
     return in_any_collation(computed)
+
+
+_OPERATORS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
+"""Comparisons that MySQL does by documents; CASE and BETWEEN of one do otherwise (seen on 9.7)."""
 
 
 def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:

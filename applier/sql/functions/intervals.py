@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, MEMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.texts import by_distinct
@@ -86,20 +86,23 @@ def added(instant: Value, count: Value, unit: str, sign: int, session: Session, 
     return Value(made, type_, constant)
 
 
-_OF_TIMES = ("HOUR", "MINUTE", "SECOND", "HOUR_MINUTE", "MINUTE_SECOND", "HOUR_SECOND")
+_OF_TIMES = ("HOUR", "MINUTE", "SECOND", "MICROSECOND", "HOUR_MINUTE", "MINUTE_SECOND", "HOUR_SECOND",
+             "SECOND_MICROSECOND", "MINUTE_MICROSECOND", "HOUR_MICROSECOND")
 
 
 def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
-    """The same of a time; to one of days MySQL adds the current date."""
-    months, micros, is_null, constant = _span(count, unit, session)
+    """The same of a time; to one of days MySQL adds the current date. MariaDB's longest time has a fraction."""
+    _, micros, is_null, constant = _span(count, unit, session)
     of_days = unit == "DAY" and session.flavour == "mariadb"
-    if months is not None or not (unit in _OF_TIMES or of_days) or (micros % SECOND).any():
-        raise NotComputable("an interval of days, or with a fraction of a second, added to a time")
+    if not (unit in _OF_TIMES or of_days):
+        raise NotComputable("an interval of days added to a time")
     [clock] = together([instant], n) if not (constant and instant.constant) else [instant.values]
     made = np.asarray(clock.cast(pa.int64()).fill_null(0)) + sign * micros
     is_null = np.asarray(clock.is_null()) | is_null
-    spans = pa.array(made, mask=is_null | (np.abs(made) > LONGEST_TIME)).cast(pa.duration("us"))
-    return Value(spans, ColumnType("time", fsp=instant.type.fsp), constant and instant.constant)
+    longest = LONGEST_TIME + (SECOND - 1 if session.flavour == "mariadb" else 0)
+    spans = pa.array(made, mask=is_null | (np.abs(made) > longest)).cast(pa.duration("us"))
+    type_ = ColumnType("time", fsp=max(instant.type.fsp, _digits(count, unit, session)))
+    return Value(spans, type_, constant and instant.constant, is_sum=session.flavour == "mysql")
 
 
 def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
@@ -107,8 +110,12 @@ def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: 
     whole days, else with six digits of a second if there is a fraction, in MariaDB with as many as both may have."""
     is_year = instant.type.base == "year"
     start = datetimes(instant, session)
-    digits = max(start.type.fsp, _digits(count, unit, session)) if session.flavour == "mariadb" else None
+    own = 0 if instant.type.base in MEMBERS else start.type.fsp
+    digits = max(own, _digits(count, unit, session)) if session.flavour == "mariadb" else None
     made = added(replace(start, type=ColumnType("datetime", fsp=6)), count, unit, sign, session, n)
+    if digits is not None and pc.any(pc.not_equal(
+            pc.round_temporal(made.values, 10**(6 - digits), "microsecond"), made.values)).as_py():
+        raise NotComputable("a member with a fraction of a second, which MariaDB does not show")
     have = pa.repeat(True, len(instant.values)) if is_year else have_clocks(instant, session)
     clocks = replace(instant, values=have)
     with_clock = pa.repeat(True, len(made.values)) if unit not in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK") else \

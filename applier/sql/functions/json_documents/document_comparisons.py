@@ -1,7 +1,9 @@
-"""Functions that look for a document in another one: JSON_CONTAINS, JSON_OVERLAPS, MEMBER OF."""
+"""Functions that look for a document in another one: JSON_CONTAINS, JSON_OVERLAPS, MEMBER OF; and how MySQL compares
+a document with text."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from decimal import Decimal
 
@@ -10,13 +12,37 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
+from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.json_documents.document_nodes import Node, found, parsed
 from applier.sql.functions.json_documents.documents import as_documents, is_document, paths_of
 from applier.sql.functions.json_documents.new_documents import as_part
 from applier.sql.nodes import Call
-from applier.sql.values import Arguments, Function, Value, numbers, together, truth
+from applier.sql.values import Arguments, Function, Value, as_text, numbers, together, truth
 from jsondiff.path import Path
+
+
+def in_order_of_documents(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
+    """A document and a text as bytes that compare as MySQL's documents do: null and numbers are less than strings,
+    which compare by their bytes, and all else is larger. Raises NotComputable for a string that may be a date, a time
+    or bytes, which its text does not tell."""
+    texts = [value.values if value.type.base == "json" else by_distinct(
+        as_text(value, session), lambda text: None if text is None else json.dumps(text)) for value in arguments]
+    given = [value for value in arguments if value.type.base == "json"]
+    if any(pc.any(pc.match_substring_regex(value.values, _TYPED)).as_py() for value in given):
+        raise NotComputable("a document that may be a date, a time or bytes compared")
+    arrays = [replace(value, values=by_distinct(text, lambda one: None if one is None else _ordered(one), pa.binary()))
+              for value, text in zip(arguments, texts, strict=True)]
+    return together(arrays, n)
+
+
+_TYPED = r'^"(-?\d+[-:]\d+[-:]|base64:)'
+
+
+def _ordered(document: str) -> bytes:
+    if document[0] == '"':
+        return b"\1" + json.loads(document).encode()
+    return b"\2" if document[0] in "{[tf" else b"\0"
 
 
 def _overlap(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
