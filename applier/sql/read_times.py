@@ -115,6 +115,15 @@ def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Arra
     return found, _read(value, session, is_time, pa.bool_())
 
 
+def days_before_years(value: Value) -> Value:
+    """YEARs as the day 0 of a month 0, which MariaDB counts as the last day of the November before."""
+    if pc.any(pc.equal(value.values, 0)).as_py():
+        raise NotComputable("the YEAR 0 as a date")
+    before = pc.utf8_lpad(pc.subtract(value.values, 1).cast(pa.string()), 4, "0")
+    days = pc.binary_join_element_wise(before, "11-30", "-")
+    return replace(value, values=days.cast(pa.timestamp("us")), type=ColumnType("date"), is_column=False)
+
+
 def datetimes_or_times(value: Value, session: Session) -> Value:
     """Dates, or dates and times, if each of the values is written as one and as servers write it; else times."""
     are_times = _read(value, session, lambda one: not _is_usual(one, session), pa.bool_())

@@ -199,6 +199,14 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     return replace(made, shown=as_text(made, session)) if made.is_sum else made
 
 
+def _plain(document: Value) -> Value:
+    """One of MariaDB's documents beside numbers, as text. Raises NotComputable for others than numbers, arrays and
+    objects: of a string JSON_EXTRACT has the number in it."""
+    if pc.any(pc.match_substring_regex(document.values, r"^[^-\d\[{]")).as_py():
+        raise NotComputable("a document that is text or a word as a number")
+    return replace(document, type=TEXT)
+
+
 def _days_among(arguments: Arguments, session: Session) -> Arguments:
     """Dates beside dates with a time, or beside texts, as values of one type: the texts as dates, without their time
     if no date has a time. A time has as many digits as any of them; a text that is no literal has six."""
@@ -239,6 +247,8 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     kinds = {value.type.base for value in arguments}
     if "time" in kinds and len(kinds) > 1 and session.flavour == "mariadb":
         raise NotComputable(f"{call.name} of times and other values")
+    if session.flavour == "mariadb" and not all(value.is_text or value.type.base == "json" for value in arguments):
+        arguments = [_plain(value) if value.type.base == "json" else value for value in arguments]
     are_strings = [value.is_text or value.type.base in (*MEMBERS, *BINARY) for value in arguments]
     if any(are_strings) and not all(are_strings) and session.flavour == "mariadb" and not kinds & {*TEMPORAL}:
         arguments = [Value(doubles(value, session), DOUBLE, value.constant) for value in arguments]

@@ -113,7 +113,7 @@ def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: 
     own = 0 if instant.type.base in MEMBERS else start.type.fsp
     digits = max(own, _digits(count, unit, session)) if session.flavour == "mariadb" else None
     made = added(replace(start, type=ColumnType("datetime", fsp=6)), count, unit, sign, session, n)
-    if digits is not None and pc.any(pc.not_equal(
+    if digits is not None and instant.type.base in MEMBERS and pc.any(pc.not_equal(
             pc.round_temporal(made.values, 10**(6 - digits), "microsecond"), made.values)).as_py():
         raise NotComputable("a member with a fraction of a second, which MariaDB does not show")
     have = pa.repeat(True, len(instant.values)) if is_year else have_clocks(instant, session)

@@ -191,7 +191,7 @@ def _oracle_replace(arguments: Arguments, call: Call, session: Session, n: int) 
 
 
 _EMPTY_IS_OPEN, _EMPTY_IS_NULL = (10, 12), (11, 8)
-"""The versions of MariaDB of whose empty texts it is not known, and since when they are NULL."""
+"""MariaDB's first version between those that were seen, and the first one seen where they are NULL."""
 
 
 def _in_oracle(function: Function) -> Function:

@@ -79,3 +79,23 @@ def test_mariadb_shows_no_fraction_of_a_member_to_which_time_is_added():
     assert values("c + INTERVAL 1 SECOND", MARIADB, plain) == ["2024-01-01 10:00:01"]
     with pytest.raises(NotComputable, match="does not show"):
         values("c + INTERVAL 1 SECOND", MARIADB, (pa.array(["2024-01-01 10:00:00.25"]), type_))
+
+
+def test_mariadb_takes_a_year_for_the_day_0_of_a_month_0():
+    """10.5, 10.11 and 11.8: the 30th of the November before it; NULL beside a datetime."""
+    years = pa.array([2024, 2000, 1999, None], pa.int16()), ColumnType("year")
+    assert values("TIMEDIFF(c, DATE'1999-12-01')", MARIADB, years) == ["838:59:59", "-24:00:00", "-838:59:59", None]
+    assert values("TIMEDIFF(c, TIMESTAMP'1999-12-01 10:00:00')", MARIADB, years) == [None] * 4
+    assert values("TIMEDIFF(c, c)", MARIADB, years) == ["00:00:00"] * 3 + [None]
+    with pytest.raises(NotComputable, match="YEAR 0"):
+        values("TIMEDIFF(c, c)", MARIADB, (pa.array([0], pa.int16()), years[1]))
+
+
+def test_mariadbs_documents_beside_numbers_are_numbers_by_their_text():
+    """10.5, 10.11 and 11.8; but JSON_EXTRACT has the number in a string."""
+    column = pa.array([3.5, -1.0]), ColumnType("double")
+    assert values("GREATEST(JSON_COMPACT('[1]'), c)", MARIADB, column) == ["3.5", "0"]
+    assert values("LEAST(JSON_EXTRACT('[2]', '$[0]'), c)", MARIADB, column) == ["2", "-1"]
+    assert values("LEAST(JSON_QUERY('\"a\"', '$'), c)", MARIADB, column) == [None] * 2
+    with pytest.raises(NotComputable, match="text or a word"):
+        values("GREATEST(JSON_EXTRACT('[\"7\"]', '$[0]'), c)", MARIADB, column)

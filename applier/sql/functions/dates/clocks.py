@@ -29,7 +29,7 @@ from applier.sql.functions.dates.forms import FUNCTIONS as FORMS
 from applier.sql.functions.dates.times import LAST_SECOND, last_instant, local
 from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, exact_seconds, shown_instant
 from applier.sql.nodes import Call
-from applier.sql.read_times import has_dates, have_clocks, instants_or_times, times
+from applier.sql.read_times import days_before_years, has_dates, have_clocks, instants_or_times, times
 from applier.sql.values import TEXT, Arguments, Function, Value, as_number, one, together, whole_numbers
 
 
@@ -171,7 +171,8 @@ _LIKE_A_DATE = r"^\s*\d+[^\d:]+\d+[^\d:]+\d"
 def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """TIMEDIFF of two times or of two datetimes; NULL for one of each, in MariaDB also for a date and a datetime. Its
     number of eight digits is a date."""
-    sides = [local(value, session) if value.type.base == "timestamp" else value for value in arguments]
+    sides = [local(value, session) if value.type.base == "timestamp" else days_before_years(value)
+             if value.type.base == "year" and session.flavour == "mariadb" else value for value in arguments]
     if session.flavour == "mariadb" and any(isinstance(node, Call) and node.name == "CAST" and value.values.null_count
                                             for node, value in zip(call.arguments, arguments, strict=True)):
         raise NotComputable(f"{call.name} of a CAST, which lets invalid dates through here")

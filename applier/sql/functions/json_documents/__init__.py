@@ -1,3 +1,3 @@
 """Functions of JSON documents."""
 
-__all__ = ["documents", "loose_documents", "new_documents"]
+__all__ = ["document_comparisons", "documents", "loose_documents", "new_documents"]

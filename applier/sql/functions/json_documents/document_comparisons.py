@@ -41,7 +41,7 @@ _TYPED = r'^"(-?\d+[-:]\d+[-:]|base64:)'
 
 def _ordered(document: str) -> bytes:
     if document[0] == '"':
-        return b"\1" + json.loads(document).encode()
+        return b"\1" + str(json.loads(document)).encode()
     return b"\2" if document[0] in "{[tf" else b"\0"
 
 
