@@ -37,10 +37,15 @@ _0900_ON_MARIADB = {
 """MariaDB has MySQL's names utf8mb4_…0900_… since 11.4, as aliases of collations of UCA 14 for these languages."""
 _UNORDERED = ("latin2_czech_cs", "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis")
 """Prefixes of the tables that only say which characters are equal."""
-_ASCII_IN_ORDER = frozenset(_UNORDERED)
-"""Their character sets, which sort ASCII by its letters in one case, but for a few signs."""
-_ORDERED_OTHERWISE = re.compile(r"(latin2|cp1250)_czech_cs|latin2_hungarian_ci|latin7_\w+_c[is]|tis620_thai_\w*ci")
-"""Collations in which other characters than control characters sort before the space."""
+_CHINESE = bytes.maketrans(b"[\\]~", b"\\][y")
+_AS_ASCII = dict.fromkeys(_UNORDERED[1:], bytes(range(256))) | {
+    "gb2312": _CHINESE, "gbk": _CHINESE, "big5": bytes.maketrans(b"[\\]~`", b"\\][ye")}
+"""How these character sets sort ASCII: as ascii_general_ci sorts these characters instead. Judged by MySQL 9.7 and
+MariaDB 10.5 to 11.8."""
+_ORDERED_IF_PRINTABLE = re.compile(r"cp1250_czech_cs|tis620_thai_\w*ci")
+"""Collations of several levels, or by a kernel, in whose order only the printable characters of ASCII are known."""
+_BEFORE_SPACE = re.compile(r"latin2_hungarian_ci|latin7_\w+_c[is]")
+"""Collations of one level in which other characters than control characters sort before the space."""
 _NO_CHARACTERS = "[\\x{f700}-\\x{f7ff}]"
 """What stands for a byte that is no character of its set."""
 _ENDS_OF_LINES = "[\\x{85}\\x{2028}\\x{2029}]"
@@ -122,21 +127,23 @@ def equality_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Ar
 def order_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array | pa.ChunkedArray | None:
     """A column that sorts as the collation sorts strings, with their NULLs; equal strings have equal values. None if
     that is unknown: of several levels where there are control characters, which sort before the spaces that pad; of
-    East Asian collations and binary ones, but for ASCII; of bytes that are no characters."""
+    East Asian collations and binary ones, but for ASCII; of Czech and Thai ones, but for printable ASCII; of
+    latin2_czech_cs; of bytes that are no characters."""
     rules, (charset, _, kind) = _rules(collation), collation.lower().partition("_")
-    if rules is None or _ORDERED_OTHERWISE.fullmatch(collation.lower()):
+    if rules is None or (_ORDERED_IF_PRINTABLE.fullmatch(collation.lower()) and _any(column, "[^ -~]")):
         return None
     is_ascii = pc.all(pc.string_is_ascii(column)).as_py() is not False
     if not is_ordered(collation):
-        if not is_ascii or charset not in _ASCII_IN_ORDER or _any(column, r"[\[\]`~]"):
+        if not is_ascii or charset not in _AS_ASCII:
             return None
-        return order_column(column, f"ascii_general_{'' if rules.pads else 'nopad_'}ci")
+        as_ascii = "ascii_general_ci" if rules.pads else "ascii_general_nopad_ci"
+        return order_column(_translated(column, _AS_ASCII[charset]), as_ascii)
     has_code_order = charset in _UNICODE[:3] or (charset == "latin1" and not _any(column, "[^\\x00-\\x{ff}]"))
     if not is_ascii and ((kind.endswith("bin") and not has_code_order) or (
             charset not in _UNICODE and _any(column, _NO_CHARACTERS)) or (rules.pads and _any(column, _ENDS_OF_LINES))):
         return None
     keys = equality_column(column, collation)
-    if not rules.pads or not _any(column, "[\\x00-\\x1f]"):
+    if not rules.pads or not (_BEFORE_SPACE.fullmatch(collation.lower()) or _any(column, "[\\x00-\\x1f]")):
         return keys
     if len(rules.tables) > 1 or rules.tables == _THAI:
         return None
@@ -154,6 +161,14 @@ def order_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array
 
 def _any(column: pa.Array | pa.ChunkedArray, pattern: str) -> bool:
     return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())
+
+
+def _translated(column: pa.Array | pa.ChunkedArray, by: bytes) -> pa.Array:
+    """A column of ASCII with other characters (bytes.translate)."""
+    array = _as_array(column)
+    valid, offsets, data = array.buffers()
+    data = None if data is None else pa.py_buffer(data.to_pybytes().translate(by))
+    return pa.Array.from_buffers(array.type, len(array), [valid, offsets, data], offset=array.offset)
 
 
 def _as_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
