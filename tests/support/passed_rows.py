@@ -18,6 +18,7 @@ class PassedRows:
     arrivals: Arrivals = field(default_factory=Arrivals)
     ranks: np.ndarray | None = None
     misplaced: Misplaced = field(default_factory=dict)
+    counter: int | None = 1
 
     def rows(self) -> Iterator[pa.Table]:
         yield self.table

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from typing import Protocol
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.apply.output.counted_rows import CountedRows
 from applier.apply.output.ignored_rows import left_by_ignore
 from applier.apply.output.misplaced_rows import Misplaced, over_statement
 from applier.columns.alter.rows import RowConverter
-from applier.columns.alter.scan_order import Arrivals, follows_arrival, scan_order
+from applier.columns.alter.scan_order import follows_arrival, scan_order
 from applier.columns.table_key import TableKey, leads_elsewhere, table_key
 from applier.errors import DUPLICATE_KEY, NotComputable, ReplayStopped, SchemaError
 from applier.mysql.values.zero_dates import to_python
@@ -27,39 +26,20 @@ _RANK = "\0rank"
 """A column beside those of a table, which has no name like this."""
 
 
-class RowsOfSource(Protocol):
-    """A unit whose rows pass to another one."""
-
-    def rows(self) -> Iterator[pa.Table]:
-        """Yield the remaining rows."""
-
-    @property
-    def arrivals(self) -> Arrivals:
-        """Return what is known about the rows' order of arrival. To be called before they are taken."""
-
-    @property
-    def ranks(self) -> np.ndarray | None:
-        """Return the ranks of the rows by their arrival, int64[n]; None if they are unknown, or a key sorts the rows on
-        the server. To be called after they are taken."""
-
-    @property
-    def misplaced(self) -> Misplaced:
-        """The rows that lie in partitions to which they do not belong. To be called after the others are taken."""
-
-
 @dataclass(frozen=True)
 class RowsBefore:
     """The rows of a unit before the first change, in the order of its key if they come from another version, and,
     apart, misplaced ones. `ranks` as in RowsOfSource. is_unordered: the rows lost their key, and are not in the order
-    in which the server has them."""
+    in which the server has them. `counter` as in RowsOfSource."""
 
     rows: pa.Table
     misplaced: Misplaced = field(default_factory=dict)
     ranks: np.ndarray | None = None
     is_unordered: bool = False
+    counter: int | None = 1
 
 
-def altered_rows(conversion: RowConversion, before: RowsOfSource, sort_by: TableKey | None) -> RowsBefore:
+def altered_rows(conversion: RowConversion, before: CountedRows, sort_by: TableKey | None) -> RowsBefore:
     """Return the rows after the ALTER, except misplaced ones, given those before it and the new key if it differs.
 
     Raises SchemaError if values cannot be converted as the server converts them, or if it is unknown which rows it
@@ -89,36 +69,21 @@ def _keeps_order(conversion: RowConversion) -> bool:
         definition.partitioning or definition.versioning for definition in (old, new))
 
 
-def _copied(conversion: RowConversion, before: RowsOfSource) -> tuple[pa.Table, bool]:
+def _copied(conversion: RowConversion, before: CountedRows) -> tuple[pa.Table, bool]:
     """Return the rows in the order in which the server copies them, and whether that is unknown: it numbers them in
     this order, or drops a duplicate that comes later."""
     arrivals = before.arrivals
     rows = pa.concat_tables([without_rows(table_schema(conversion.old)), *before.rows()])
-    unknown, conversion = "", _numbering_on(conversion, rows, arrivals) if conversion.numbers_rows else conversion
+    unknown = ""
     try:
         order = scan_order(rows, conversion.old, arrivals, before.ranks)
         rows = rows if order is None else rows.take(order)
     except NotComputable as error:
         unknown = error.message
-    made = _converted(conversion, iter([rows]), unknown)
+    made = _by(RowConverter(conversion, unknown, before.counter), iter([rows]))
     if conversion.ignores is not None:
         made = left_by_ignore(made, conversion, conversion.ignores, unknown)
     return made, bool(unknown) and rows.num_rows > 1
-
-
-def _numbering_on(conversion: RowConversion, rows: pa.Table, arrivals: Arrivals) -> RowConversion:
-    """The statement with the number at which an added AUTO_INCREMENT column continues those of another one, which
-    stays, if that is known: it is the table's next one. Raises SchemaError if the other one has no numbers any more."""
-    numbered = next((column.name for column in conversion.new.columns if column.auto_increment), None)
-    if numbered is not None and arrivals.keeps_counter and rows.num_rows:
-        raise conversion.refusal(f"column {numbered} continues the numbers of another column")
-    if conversion.first_number or not arrivals.counted or not conversion.continues_numbers:
-        return conversion
-    counting = next(column.name for column in conversion.old.columns if column.auto_increment)
-    highest = pc.max(rows.column(counting)).as_py()
-    if not isinstance(highest, int | Decimal):
-        return conversion
-    return replace(conversion, first_number=max(conversion.old.first_number, int(highest) + 1, 1))
 
 
 def exchanged_rows(own: RowConversion, kept: Iterator[pa.Table], other: RowConversion, moved: Iterator[pa.Table],
@@ -162,8 +127,8 @@ def with_misplaced(rows: pa.Table, misplaced: Misplaced, key: TableKey | None, t
     return rows
 
 
-def _converted(conversion: RowConversion, chunks: Iterator[pa.Table], unordered: str = "") -> pa.Table:
-    return _by(RowConverter(conversion, unordered), chunks)
+def _converted(conversion: RowConversion, chunks: Iterator[pa.Table]) -> pa.Table:
+    return _by(RowConverter(conversion), chunks)
 
 
 def _by(converter: RowConverter, chunks: Iterator[pa.Table]) -> pa.Table:

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.output.altered_rows import RowsBefore, RowsOfSource, altered_rows, exchanged_rows, with_placed
+from applier.apply.output.altered_rows import RowsBefore, altered_rows, exchanged_rows, with_placed
+from applier.apply.output.counted_rows import CountedRows, RowsOfSource
 from applier.apply.output.misplaced_rows import Misplaced
 from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, KeyRange, UnitSpec
 from applier.columns.alter.scan_order import follows_arrival
@@ -46,19 +47,20 @@ def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> RowsBefore:
             before, plain = sources
             rows, moved = exchanged_rows(own.conversion, before.rows(), other.conversion, plain.rows(), spec.key)
             rows, stay = with_placed(rows, own.conversion, before.misplaced, spec.key)
-            return RowsBefore(rows, {**stay, **moved})
+            return RowsBefore(rows, {**stay, **moved}, counter=None)
         case Altered():
-            [before] = sources
+            [source] = sources
+            before = CountedRows(source, origin.conversion)
             if origin.keeps_rows and _keeps_arrival(origin.conversion):
                 rows = pa.concat_tables([without_rows(table_schema(spec.definition)), *before.rows()])
                 made = RowsBefore(rows, ranks=before.ranks)
             else:
                 made = altered_rows(origin.conversion, before, None if origin.keeps_key else spec.key)
             rows, stay = with_placed(made.rows, origin.conversion, before.misplaced, spec.key)
-            return replace(made, rows=_in_large_chunks(rows), misplaced=stay)
+            return replace(made, rows=_in_large_chunks(rows), misplaced=stay, counter=before.counter_after)
         case FromBase():
             rows = read_unit(origin.uri, origin.files, table_schema(spec.definition), _part(spec))
-            return RowsBefore(*_divided(origin, for_nulls(rows, spec.definition)))
+            return RowsBefore(*_divided(origin, for_nulls(rows, spec.definition)), counter=None)
         case BeginsEmpty():
             return RowsBefore(without_rows(table_schema(spec.definition)), ranks=np.empty(0, np.int64))
 

@@ -21,7 +21,6 @@ from applier.binlog.rows.changes import DELETE, INSERT
 from applier.columns.alter.scan_order import Arrivals, appends, frees_by_updates
 from applier.errors import ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
-from applier.schema.engines import counts_rows
 from applier.schema.key_infos import clustered_key, is_innodb
 
 
@@ -45,6 +44,7 @@ class UnitLink(ABC):
         self._arrivals: Arrivals | None = None
         self._began_empty = self._is_unordered = False  # as far as is known
         self._ranks_before: np.ndarray | None = None
+        self.counter: int | None = None  # as in RowsOfSource
         self._has_freed = self._has_filled = False  # room of rows, in an engine that appends
 
     @cached_property
@@ -98,6 +98,7 @@ class UnitLink(ABC):
         """Take the rows of the sources."""
         taken = rows_before(self.spec, self.sources)
         self.misplaced, self._is_unordered, self._ranks_before = taken.misplaced, taken.is_unordered, taken.ranks
+        self.counter = taken.counter
         self._began_empty = not taken.rows.num_rows and not self.misplaced
         return taken.rows
 
@@ -140,13 +141,12 @@ class UnitLink(ABC):
         is_updated = bool(self.by_foreign_keys) or (index is not None and index.updated > 0)
         inserted, deleted = (index.inserted, index.deleted) if index is not None else (0, 0)
         before = [source._arrivals for source in self.sources if source._arrivals is not None]
-        counted, keeps_counter = not is_updated and not deleted and counts_on(self.spec.origin, before), \
-            keeps_counter_of_another(self.spec.origin, before)
+        counted = not is_updated and not deleted and counts_on(self.spec.origin, before)
         had_room = any(rows.has_room for rows in before) or isinstance(self.spec.origin, FromBase | Exchanged)
         has_filled = appends(self.spec.definition) and (self._has_filled or (inserted > 0 and had_room))
         in_order = self._is_in_order(before, is_updated) and not has_filled
         has_room = not is_innodb(self.spec.definition) and (had_room or self._has_freed)
-        return Arrivals(in_order=in_order, has_room=has_room, counted=counted, keeps_counter=keeps_counter)
+        return Arrivals(in_order=in_order, has_room=has_room, counted=counted)
 
     def _is_in_order(self, before: Sequence[Arrivals], is_updated: bool) -> bool:
         """Return whether the rows, or those of each partition, are in the server's order, if it appends new ones."""
@@ -218,15 +218,3 @@ def counts_on(origin: RowOrigin, before: Sequence[Arrivals]) -> bool:
             return bool(before) and all(rows.counted for rows in before)
         case _:
             return False
-
-
-def keeps_counter_of_another(origin: RowOrigin, before: Sequence[Arrivals]) -> bool:
-    """True if a table without an AUTO_INCREMENT column keeps the counter of one that it had, and that stays."""
-    if not isinstance(origin, Altered):
-        return False
-    old, new = origin.conversion.old, origin.conversion.new
-    if not counts_rows(new) or any(column.auto_increment for column in new.columns):
-        return False
-    if any(column.auto_increment for column in old.columns):
-        return any(was.auto_increment for was, _ in origin.conversion.kept)
-    return any(rows.keeps_counter for rows in before)

@@ -58,10 +58,11 @@ _ALLOWED_AS_DATES = types_of(Family.DATE, Family.DATETIME, Family.TIME, Family.F
 class RowConverter:
     """Converts the rows of a table over one statement, a chunk at a time, in their order."""
 
-    def __init__(self, conversion: RowConversion, unordered: str = "") -> None:
-        """`unordered` is the order of the rows, as text, if it is not the order in which the server copied them.
-        `misplaced` gets the rows that come to lie in a partition to which they do not belong."""
-        self._conversion, self._unordered = conversion, unordered
+    def __init__(self, conversion: RowConversion, unordered: str = "", counter: int | None = None) -> None:
+        """`unordered` is the order of the rows, as text, if it is not the order in which the server copied them,
+        `counter` the number from which the statement continues numbers, None if that is unknown. `misplaced` gets the
+        rows that come to lie in a partition to which they do not belong."""
+        self._conversion, self._unordered, self._counter = conversion, unordered, counter
         self.schema = table_schema(conversion.new)
         self.misplaced: list[pa.Table] = []
         self._column_numbers = {column.name: number for number, column in enumerate(conversion.old.stored_columns)}
@@ -248,12 +249,20 @@ class RowConverter:
             raise self._cannot(f"column {column.name} numbers the rows, and some of them may be removed")
         try:
             known = np.asarray(values.cast(pa.int64()).fill_null(0))
-            made = numbers.filled(known, asks, self._conversion.first_number, self._conversion.numbering)
+            made = numbers.filled(known, asks, self._first_number(column), self._conversion.numbering)
         except (pa.ArrowException, NotComputable) as error:
             raise self._cannot(f"column {column.name} numbers the rows: {error}") from None
         stays = column.nullable and self._conversion.new.flavour == "mysql"
         mask = np.asarray(values.is_null()) if stays else None
         return pa.array(made, mask=mask).cast(arrow_type(column.type))
+
+    def _first_number(self, column: Column) -> int:
+        """Where the column begins to number the rows, 0 where any table begins."""
+        if self._conversion.first_number or not self._conversion.continues_numbers:
+            return self._conversion.first_number
+        if self._counter is None:
+            raise self._cannot(f"column {column.name} continues the numbers of another column")
+        return self._counter if self._counter > 1 else 0
 
     def _check_order(self, n: int) -> None:
         if self._unordered and n > 1:
@@ -304,10 +313,8 @@ class RowConverter:
         """An added column with AUTO_INCREMENT: NULL if it may be (`INT AUTO_INCREMENT NULL`), unless MariaDB copies."""
         if column.nullable and (self._conversion.new.flavour == "mysql" or is_in_place(self._conversion)):
             return pa.nulls(n, arrow_type(column.type))
-        if self._conversion.continues_numbers and not self._conversion.first_number:
-            raise self._cannot(f"column {column.name} continues the numbers of another column")
         self._check_order(self._done + n)
-        first, numbering = self._conversion.first_number, self._conversion.numbering
+        first, numbering = self._first_number(column), self._conversion.numbering
         try:
             made = numbers.added(range(self._done, self._done + n), first, numbering,
                                  in_place=is_in_place(self._conversion))

@@ -38,13 +38,11 @@ class Arrivals:
     """The known facts about the insertion of a table's rows. in_order: a snapshot has the rows of each partition in
     this order, unless a key sorts them: then the server has them in the order of their ranks. has_room: an engine that
     appends may have freed room, which rows fill. counted: rows were only inserted since the table has an AUTO_INCREMENT
-    column, and its counter is above the highest number. keeps_counter: it still has the counter of a column that no
-    longer has AUTO_INCREMENT."""
+    column, and its counter is above the highest number."""
 
     in_order: bool = True
     has_room: bool = False
     counted: bool = False
-    keeps_counter: bool = False
 
 
 def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals,

@@ -198,7 +198,7 @@ class Altered:
     """A definition after an ALTER. `sources[i]` is the number of the old column that became the i-th new one, None for
     an added one; `emptied`: no row is left; `removed`: the rows that are removed, by the old definition;
     `rewritten` as of `rewritten_partitions`, and whether the statement `repairs` these partitions;
-    `first_number`: where an AUTO_INCREMENT column starts to number the rows, 0 if not given; `ignores`: the details of
+    `first_number`: the next number of AUTO_INCREMENT, 0 if the statement does not give it; `ignores`: the details of
     ALTER IGNORE; `says_stored`: a STORED column that stays is defined by the statement, as it was or not;
     `kept_defaults`: of columns whose defaults MariaDB computes once where it copies the rows, and
     otherwise by the expression that it keeps: both, by name."""
@@ -275,13 +275,12 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
         partitioning = with_columns_of_partitions(partitioning, changes.renames)
     said = [option.auto_increment for option in of_kind(actions, SetOptions) if option.auto_increment]
     kept = _kept_number(definition, changes.renames)
-    starts = 0 if kept == 1 or any(column.auto_increment for column in definition.columns) else kept
     altered = replace(altered, partitioning=partitioning, versioning=versioning)
     if not counts_rows(altered):
         kept = 1
     emptied = not holds_rows(definition) or not holds_rows(altered) or any(True for _ in of_kind(actions, EmptyTable))
     return Altered(replace(altered, first_number=said[-1] if said else kept),
-                   tuple(source for _, source in columns), emptied, removed, said[-1] if said else starts,
+                   tuple(source for _, source in columns), emptied, removed, said[-1] if said else 0,
                    next(of_kind(actions, IgnoreConflicts), None), changes.kept_defaults,
                    rewritten_partitions(definition.partitioning, actions),
                    any(action.repairs for action in of_kind(actions, RewritePartitions)),

@@ -14,6 +14,7 @@ from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.ddl.key_grammar import in_server_order
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
+from applier.schema.engines import counts_rows
 from applier.schema.key_infos import clustered_key
 from applier.schema.partitions import PartRows
 from applier.schema.table_parts import Column
@@ -25,6 +26,7 @@ _COPIES_OF = {
     "mysql": re.compile(rf"{_COPIES}|\bCHECK\s*\((?!.*\bNOT\s+ENFORCED\b)", re.IGNORECASE),
     "mariadb": re.compile(rf"{_COPIES}|\bADD (CONSTRAINT (IF NOT EXISTS )?(\w+ )?)?CHECK \(", re.IGNORECASE)}
 """MariaDB does not copy rows for the CHECK of a column."""
+_GIVES_ZERO = re.compile(r"AUTO_INCREMENT\s*=?\s*0+(?!\d)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class RowConversion:
     partitions of `required`, to which they must belong unless the statement `may_misplace` some. `rewritten` are the
     names of partitions whose rows the server writes anew (None: not known), or, if it `repairs` them, moves to where
     they belong. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position`
-    and `gtid` are its position in the log, `first_number` is where an AUTO_INCREMENT column starts (0: not given),
+    and `gtid` are its position in the log, `first_number` is the next number of AUTO_INCREMENT (0: not given),
     `numbering` the session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP
     of MariaDB, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks`
     and `lc_time_names` are the session's, `literal_collation` is that of literals in MySQL's expressions, `says_stored`
@@ -113,10 +115,23 @@ class RowConversion:
 
     @property
     def continues_numbers(self) -> bool:
-        """True if an AUTO_INCREMENT column is added, and one that has been AUTO_INCREMENT stays."""
-        sources = [*zip(self.sources, self.new.columns, strict=True)]
-        return any(column.auto_increment and source is None for source, column in sources) and any(
-            source is not None and self.old.columns[source].auto_increment for source, _ in sources)
+        """True if the table has a next number of AUTO_INCREMENT before the statement, and keeps it: the column that has
+        AUTO_INCREMENT is not dropped."""
+        counting = [number for number, column in enumerate(self.old.columns) if column.auto_increment]
+        return counts_rows(self.old) and all(number in self.sources for number in counting)
+
+    @property
+    def keeps_counting(self) -> bool:
+        """True if the column that has AUTO_INCREMENT, if there is one, has it before and after."""
+        return all(column.auto_increment == (source is not None and self.old.columns[source].auto_increment)
+                   for source, column in zip(self.sources, self.new.columns, strict=True)) and all(
+            number in self.sources for number, column in enumerate(self.old.columns) if column.auto_increment)
+
+    @property
+    def gives_zero(self) -> bool:
+        """True if the statement may have the option AUTO_INCREMENT = 0: MyISAM forgets the next number then, MEMORY
+        does only where it copies the rows."""
+        return _GIVES_ZERO.search(self.sql) is not None
 
     @cached_property
     def drawn(self) -> dict[str, TableName]:

@@ -129,23 +129,83 @@ def test_rows_sorted_by_a_statement_are_not_numbered(tmp_path):
         replayed(tmp_path, [])
 
 
-@pytest.mark.parametrize(("engine", "numbers"), [("MyISAM", None), ("InnoDB", [1])])
-@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
-def test_a_counter_stays_with_a_table_without_transactions(tmp_path, flavour, engine, numbers):
-    """There the number of a new column is 10, and the log may not have told that (seen on MySQL 9.7 and MariaDB)."""
+def with_counters(tmp_path, engine, statements, changes, flavour="mysql"):
+    """The numbers that a table has in column n after these statements; a change comes before the statement with its
+    number."""
     with applier.binlog.Writer(tmp_path / "binlog.000001", flavour=flavour) as log:
         log.query("CREATE DATABASE d")
         log.query(f"CREATE TABLE t (id INT PRIMARY KEY, a INT AUTO_INCREMENT UNIQUE) ENGINE={engine}", "d")
         with log.transaction():
-            log.insert("d.t", {"id": [8], "a": [9]})
-        log.query("ALTER TABLE t MODIFY a INT", "d")
-        log.query("ALTER TABLE t ADD x INT", "d")
-        log.query("ALTER TABLE t ADD n SERIAL", "d")
-    if numbers is None:
-        with pytest.raises(SchemaError, match="column n continues the numbers of another column"):
-            replayed(tmp_path, [])
-    else:
-        assert replayed(tmp_path, []).tables["d.t"].to_arrow().column("n").to_pylist() == numbers
+            log.insert("d.t", {"id": [2, 8], "a": [5, 9]})
+        for number, statement in enumerate(statements):
+            if number in changes:
+                with log.transaction():
+                    changes[number](log)
+            log.query(statement, "d")
+    return sorted(map(int, replayed(tmp_path, []).tables["d.t"].to_arrow().column("n").to_pylist()))
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize(("statements", "myisam", "innodb"), [
+    (["MODIFY a INT", "ADD x INT", "ADD n SERIAL"], [10, 11], [1, 2]),
+    (["MODIFY a VARCHAR(9)", "DROP a", "ADD n SERIAL"], [10, 11], [1, 2]),
+    (["DROP a", "ADD n SERIAL"], [1, 2], [1, 2]),
+    (["MODIFY a INT", "AUTO_INCREMENT = 4", "ADD n SERIAL"], [4, 5], [1, 2]),
+    (["MODIFY a INT, AUTO_INCREMENT = 4", "ADD n SERIAL"], [4, 5], [1, 2]),
+    (["MODIFY a INT", "ADD n SERIAL, AUTO_INCREMENT = 4"], [4, 5], [4, 5]),
+    (["MODIFY a INT", "ENGINE = InnoDB", "ENGINE = MyISAM", "ADD n SERIAL"], [1, 2], [1, 2]),
+    (["MODIFY a INT, ENGINE = MyISAM", "ADD n SERIAL"], [10, 11], [10, 11]),
+    (["MODIFY a INT, MODIFY id INT AUTO_INCREMENT", "MODIFY id INT, ADD n SERIAL"], [10, 11], [10, 11]),
+    (["MODIFY a INT", "MODIFY id INT AUTO_INCREMENT", "MODIFY id INT, ADD n SERIAL"], [10, 11], [9, 10]),
+    (["MODIFY a INT, MODIFY id INT AUTO_INCREMENT, AUTO_INCREMENT = 7", "MODIFY id INT, ADD n SERIAL"], [9, 10],
+     [9, 10]),
+    (["MODIFY a INT, MODIFY id INT AUTO_INCREMENT", "AUTO_INCREMENT = 7", "MODIFY id INT, ADD n SERIAL"], [9, 10],
+     [9, 10]),
+    (["MODIFY a INT, MODIFY id INT AUTO_INCREMENT", "DROP PRIMARY KEY, DROP id", "ADD n SERIAL"], [1, 2], [1, 2])])
+def test_a_table_keeps_its_counter(tmp_path, flavour, statements, myisam, innodb):
+    """As MySQL 9.7 and MariaDB 10.5 to 11.8 number the rows; MEMORY and Aria are like MyISAM."""
+    for engine, numbers in (("MyISAM", myisam), ("InnoDB", innodb)):
+        path = tmp_path / engine
+        path.mkdir()
+        assert with_counters(path, engine, [f"ALTER TABLE t {actions}" for actions in statements], {},
+                             flavour) == numbers
+
+
+@pytest.mark.parametrize(("change", "numbers"), [
+    (lambda log: log.insert("d.t", {"id": [3], "a": [400]}), [10, 11, 12]),
+    (lambda log: log.delete("d.t", {"id": [8], "a": [9]}), [10])])
+def test_rows_do_not_change_a_counter_without_a_column(tmp_path, change, numbers):
+    """As all servers number them."""
+    statements = ["ALTER TABLE t MODIFY a INT", "ALTER TABLE t ADD n SERIAL"]
+    assert with_counters(tmp_path, "MyISAM", statements, {1: change}) == numbers
+
+
+def test_truncate_forgets_a_counter(tmp_path):
+    """As all servers number them."""
+    statements = ["ALTER TABLE t MODIFY a INT", "TRUNCATE t", "ALTER TABLE t ADD n SERIAL"]
+    assert with_counters(tmp_path, "MyISAM", statements, {
+        2: lambda log: log.insert("d.t", {"id": [3], "a": [400]})}) == [1]
+
+
+def test_a_row_that_asks_for_a_number_gets_that_of_the_counter(tmp_path):
+    """As all servers number them, though another column has had the counter so far."""
+    statements = ["ALTER TABLE t MODIFY a INT, MODIFY id INT AUTO_INCREMENT", "ALTER TABLE t CHANGE id n INT"]
+    assert with_counters(tmp_path, "InnoDB", statements, {
+        0: lambda log: log.insert("d.t", {"id": [0], "a": [60]})}) == [2, 8, 61]
+
+
+@pytest.mark.parametrize(("statements", "change"), [
+    (["MODIFY a INT", "ADD n SERIAL"], lambda log: log.delete("d.t", {"id": [8], "a": [9]})),
+    (["MODIFY a INT", "ADD n SERIAL"], lambda log: log.update("d.t", {"id": [8], "a": [9]}, {"id": [8], "a": [3]})),
+    (["MODIFY a INT", "ADD n SERIAL, AUTO_INCREMENT = 0"], None),
+    (["MODIFY a INT", "AUTO_INCREMENT = 0", "ADD n SERIAL"], None),
+    (["MODIFY a INT, MODIFY id INT AUTO_INCREMENT", "MODIFY id INT, ADD n SERIAL"],
+     lambda log: log.delete("d.t", {"id": [2], "a": [5]}))])
+def test_a_counter_that_rows_do_not_tell_is_not_guessed(tmp_path, statements, change):
+    """Rows with higher numbers may be gone, and what AUTO_INCREMENT = 0 does depends on the engine."""
+    with pytest.raises(SchemaError, match="column n continues the numbers of another column"):
+        with_counters(tmp_path, "MEMORY", [f"ALTER TABLE t {actions}" for actions in statements],
+                      {} if change is None else {0: change})
 
 
 def test_a_counter_goes_with_its_column(tmp_path):
