@@ -115,15 +115,6 @@ def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Arra
     return found, _read(value, session, is_time, pa.bool_())
 
 
-def days_before_years(value: Value) -> Value:
-    """YEARs as the day 0 of a month 0, which MariaDB counts as the last day of the November before."""
-    if pc.any(pc.equal(value.values, 0)).as_py():
-        raise NotComputable("the YEAR 0 as a date")
-    before = pc.utf8_lpad(pc.subtract(value.values, 1).cast(pa.string()), 4, "0")
-    days = pc.binary_join_element_wise(before, "11-30", "-")
-    return replace(value, values=days.cast(pa.timestamp("us")), type=ColumnType("date"), is_column=False)
-
-
 def datetimes_or_times(value: Value, session: Session) -> Value:
     """Dates, or dates and times, if each of the values is written as one and as servers write it; else times."""
     are_times = _read(value, session, lambda one: not _is_usual(one, session), pa.bool_())
@@ -171,7 +162,8 @@ def _digits(value: Value, session: Session) -> int:
         found = as_number(value, session).type
         return min(6, found.scale) if pa.types.is_decimal(found) else 6
     if not value.constant or value.type.base == "year":
-        return 0 if value.type.base == "year" else 6 if value.text_scale is None else value.text_scale
+        has_none = value.type.base == "year" or (value.type.base in MEMBERS and session.flavour == "mariadb")
+        return 0 if has_none else 6 if value.text_scale is None else value.text_scale
     [text] = _texts(value).to_pylist()
     found = re.search(r"\.(\d{1,6})", text or "", re.ASCII)
     return len(found[1]) if found else 0
@@ -192,7 +184,7 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
             raise NotComputable.because(error) from None
 
     base = value.type.base
-    if base == "year":  # MariaDB: month and day are zero
+    if base == "year" and session.flavour == "mariadb":  # month and day are zero
         values = pc.multiply(value.values.cast(pa.int64()), 10_000).cast(pa.decimal128(38, 0))
     elif base in BINARY or value.is_text or base in MEMBERS:
         values = _texts(value)
@@ -200,8 +192,10 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
     else:
         values = as_number(value, session)
         if pa.types.is_floating(values.type):
-            exact = _cut if session.flavour == "mariadb" else _exact
-            values = by_distinct(values, exact, pa.decimal128(38, 6))
+            doubles, exact = values, _cut if session.flavour == "mariadb" else _exact
+            values = by_distinct(doubles, exact, pa.decimal128(38, 6))
+            if exact is _cut and rounds(session) and pc.any(pc.not_equal(values.cast(pa.float64()), doubles)).as_py():
+                raise NotComputable("a double of more than six digits of a second, rounded")
     return by_distinct(values, found, kind)
 
 

@@ -38,6 +38,7 @@ BYTES = ColumnType("longblob")
 SEVERAL = ""
 """Stands for the collation of text made of texts with different collations."""
 WHOLE = pa.decimal128(38, 0)
+_LEAST, _MOST = (pa.scalar(Decimal(bound), WHOLE) for bound in (-1 << 63, (1 << 63) - 1))
 
 
 @dataclass(frozen=True)
@@ -161,8 +162,9 @@ def as_number(value: Value, session: Session) -> pa.Array:
         return pa.array([Decimal(int.from_bytes(data, "big")) for data in values.to_pylist()], WHOLE)
     if base in types.BINARY:
         return convert_values(as_ascii(values, value.type, TEXT, session), TEXT, DOUBLE, session).cast(pa.float64())
-    if value.is_text or base in types.MEMBERS:
-        return convert_values(values, value.type, DOUBLE, session).cast(pa.float64())
+    if value.is_text or base in types.MEMBERS:  # whose numbers are exact in MariaDB
+        made = convert_values(values, value.type, DOUBLE, session)
+        return made.cast(WHOLE if base in types.MEMBERS and session.flavour == "mariadb" else pa.float64())
     if base in types.TEMPORAL:
         exact = ColumnType("decimal", precision=20 + value.type.fsp, scale=value.type.fsp)
         return convert_values(values, value.type, exact, session).cast(pa.decimal128(38, value.type.fsp))
@@ -379,6 +381,7 @@ def whole_numbers(value: Value, session: Session) -> Value:
     found = as_number(value, session)
     if pa.types.is_floating(found.type):
         found = pc.round(found, 0, round_mode="half_to_even").cast(WHOLE)
+        found = pc.max_element_wise(pc.min_element_wise(found, _MOST, skip_nulls=False), _LEAST, skip_nulls=False)
     return replace(value, values=decimals.rounded(found, 0), type=WHOLE_NUMBER)
 
 

@@ -238,6 +238,8 @@ def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
     """The same of a number, as datetime_of_number takes it."""
     size = abs(whole)
     if size <= LARGEST_TIME:
+        if abs(fraction) == SECOND - 1:
+            raise Unclear("a number with the fraction .999999 as a time, which is none since MariaDB 10.6")
         return time_of_number(whole, fraction, is_cut=True), True
     if _LAST_TIME < whole <= _LAST_DATE:
         return datetime_of_number(whole, fraction)[0], False

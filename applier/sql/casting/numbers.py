@@ -53,9 +53,11 @@ def _limits(new: ColumnType) -> tuple[int, int]:
 def _to_integer(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     if pa.types.is_floating(values.type):
         values = pc.round(values.cast(pa.float64()), 0, round_mode="half_to_even")
-        if session.flavour == "mysql" and pc.any(pc.greater_equal(
-                pc.abs(values), 2.0**63) if old.base == "float" else pc.equal(values, LARGEST)).as_py():
-            raise NotComputable("floats beyond 9223372036854775807, or the largest double before it")
+        if session.flavour == "mysql" and old.base == "float" and pc.any(
+                pc.greater_equal(pc.abs(values), 2.0**63)).as_py():
+            raise NotComputable("floats beyond 9223372036854775807")
+        if session.flavour == "mysql" and old.base != "float" and pc.any(pc.equal(values, LARGEST)).as_py():
+            raise NotComputable("the largest double before 9223372036854775808")
         values = _within(_within(values, -(2.0**63), 2.0**63).cast(_WIDE), -(2**63), 2**63 - 1)
     elif pa.types.is_decimal(values.type):
         values = decimals.rounded(values, 0).cast(_WIDE)

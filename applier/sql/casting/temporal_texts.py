@@ -125,6 +125,7 @@ _MOST = 100
 _ODD_ON_MARIADB = re.compile(r"""
     [^\w\s]\W | [^\w\s.]\d{3} | \s\D | [\sT].*\s          # several marks, long parts, blanks behind a clock
     | ^\d{5,}[^\d.] | ^\d{4}\.(?!\d+\.) | ^(?!(\d{4}|\d{12}|\d{14})\.)\d{3,}\. | ^\d+\.(\D|$)  # digits before others
+    | ^(\d+\.){1,5}\d{3,}\. | ^(\d+\.){2,5}\d{3}  # long parts between points
     | ^\d\.\d+(?![\d.-]) | (\d+[^\w\s]){3}\d+\s""", re.ASCII | re.DOTALL | re.VERBOSE)
 
 

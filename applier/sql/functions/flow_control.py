@@ -84,6 +84,8 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
     if type_ is not BYTES:  # MariaDB's bits beside numbers
         arguments = [numbers(as_number(value, session), constant=value.constant) if value.type.base == "bit" else value
                      for value in arguments]
+    if type_.base == "decimal":
+        arguments = [_number_of_year(value, session) if value.type.base == "year" else value for value in arguments]
     scales = {value.type.scale or 0 for value in arguments if not value.is_null}
     shows = type_.base != "decimal" or (len(scales) == 1 and not any(map(has_seconds, arguments)))
     made = []
@@ -110,6 +112,14 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
         made.append(Value(values, type_, value.constant, digits=digits, shows=shows, shown=shown,
                           is_instant=value.is_instant and type_.base == "longtext"))
     return made, type_
+
+
+def _number_of_year(value: Value, session: Session) -> Value:
+    """A YEAR beside numbers with a fraction. The year 0 has one digit; in MySQL it has four in text that a function
+    makes of it."""
+    if session.flavour == "mysql" and pc.any(pc.equal(value.values, 0)).as_py():
+        raise NotComputable("the YEAR 0 or a number with a fraction")
+    return numbers(as_number(value, session), constant=value.constant)
 
 
 def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
@@ -245,7 +255,7 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     texts = [value for value in arguments if value.is_text]
     arguments = _days_among(arguments, session)
     kinds = {value.type.base for value in arguments}
-    if "time" in kinds and len(kinds) > 1 and session.flavour == "mariadb":
+    if session.flavour == "mariadb" and kinds & {*TEMPORAL} and len(kinds) > 1 and kinds & {"time", *MEMBERS, *BINARY}:
         raise NotComputable(f"{call.name} of times and other values")
     if session.flavour == "mariadb" and not all(value.is_text or value.type.base == "json" for value in arguments):
         arguments = [_plain(value) if value.type.base == "json" else value for value in arguments]

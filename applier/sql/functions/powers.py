@@ -63,6 +63,12 @@ def _logarithm(function: Callable[[float], float]) -> Callable[[float], float | 
     return lambda number: function(number) if number > 0 else None
 
 
+def _log2(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """LOG2, which MariaDB takes from the natural logarithm, and so with another last digit."""
+    of_two = math.log2 if session.flavour == "mysql" else lambda number: math.log(number) / math.log(2)
+    return _of_library(_logarithm(of_two))(arguments, call, session, n)
+
+
 def _log(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """LOG of one number, or of a base and a number."""
     if len(arguments) == 1:
@@ -86,11 +92,11 @@ def _arc_tangent(arguments: Arguments, call: Call, session: Session, n: int) -> 
 
 _LIBRARY = {name: _of_library(function) for name, function in {
     "EXP": math.exp, "LN": _logarithm(math.log), "LOG10": _logarithm(math.log10),
-    "LOG2": _logarithm(lambda number: math.log(number) / math.log(2)), "SIN": math.sin, "COS": math.cos,
+    "SIN": math.sin, "COS": math.cos,
     "TAN": math.tan, "COT": lambda number: 1 / math.tan(number), "ASIN": _within_one(math.asin),
     "ACOS": _within_one(math.acos), "DEGREES": lambda number: number * (180 / math.pi),
     "RADIANS": lambda number: number * (math.pi / 180)}.items()}
 FUNCTIONS: dict[str, Function] = _LIBRARY | {
-    "LOG": _log, "ATAN": _arc_tangent, "ATAN2": _arc_tangent, "SQRT": _root, "POW": _power,
+    "LOG": _log, "LOG2": _log2, "ATAN": _arc_tangent, "ATAN2": _arc_tangent, "SQRT": _root, "POW": _power,
     "PI": lambda arguments, call, session, n: constant_of(pa.scalar(math.pi), DOUBLE),
 }

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, DATES, INTEGERS, NUMBERS, ColumnType
 from applier.mysql.values import zero_dates
@@ -29,7 +30,7 @@ from applier.sql.functions.dates.forms import FUNCTIONS as FORMS
 from applier.sql.functions.dates.times import LAST_SECOND, last_instant, local
 from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, exact_seconds, shown_instant
 from applier.sql.nodes import Call
-from applier.sql.read_times import days_before_years, has_dates, have_clocks, instants_or_times, times
+from applier.sql.read_times import datetimes, has_dates, have_clocks, instants_or_times, times
 from applier.sql.values import TEXT, Arguments, Function, Value, as_number, one, together, whole_numbers
 
 
@@ -47,10 +48,14 @@ def _span(value: Value, session: Session) -> Value:
     what may be longer than a time, which MariaDB adds, too."""
     if session.flavour == "mysql" or not has_dates(value):
         return _time(value, session)
-    if not value.is_text:
+    if value.type.base == "year":
+        raise NotComputable("a YEAR added to a time")
+    if value.type.base in NUMBERS:
         if pc.any(pc.greater(pc.abs(as_number(value, session)), _LARGEST)).as_py():
             raise NotComputable("a number of more than 838:59:59, added to a time")
         return times(value, session)
+    if value.type.base in BINARY:
+        value = replace(value, values=to_utf8(value.values, "latin1"), type=TEXT)
     if pc.any(pc.match_substring_regex(value.values, _MAY_BE_LONG)).as_py():
         raise NotComputable("text that may be more than 838:59:59, added to a time")
     are_days = pc.match_substring_regex(value.values, r"^\s*-?\d+-")
@@ -171,7 +176,7 @@ _LIKE_A_DATE = r"^\s*\d+[^\d:]+\d+[^\d:]+\d"
 def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """TIMEDIFF of two times or of two datetimes; NULL for one of each, in MariaDB also for a date and a datetime. Its
     number of eight digits is a date."""
-    sides = [local(value, session) if value.type.base == "timestamp" else days_before_years(value)
+    sides = [local(value, session) if value.type.base == "timestamp" else _days_of_years(value, session)
              if value.type.base == "year" and session.flavour == "mariadb" else value for value in arguments]
     if session.flavour == "mariadb" and any(isinstance(node, Call) and node.name == "CAST" and value.values.null_count
                                             for node, value in zip(call.arguments, arguments, strict=True)):
@@ -206,6 +211,14 @@ def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> V
         side.is_text and side.constant and kind.values[0].as_py() != "time"
         for side, kind in zip(sides, kinds, strict=True))
     return replace(made, shows=of_known_digits)
+
+
+def _days_of_years(value: Value, session: Session) -> Value:
+    """Return the days that MariaDB counts for YEARs, whose month and day are zero."""
+    if pc.any(pc.equal(value.values, 0)).as_py():
+        raise NotComputable("the YEAR 0 as a date")
+    dates = datetimes(value, session)
+    return replace(dates, values=zero_dates.counted(dates.values), type=ColumnType("date"), is_column=False)
 
 
 def _are_dates(side: Value, session: Session) -> pa.Array | bool:
