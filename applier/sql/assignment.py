@@ -141,7 +141,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             value = _whole(value, wanted)
     if wanted.base in _FIELDS and value.is_column and (value.type.zerofill or value.type.base in ("float", "year")):
         value = numbers(as_number(value, session), constant=value.constant)
-    if wanted.base == "bigint" and value.type.base == "double" and as_digits:
+    if wanted.base == "bigint" and value.type.base in ("double", "float") and as_digits:
         value = _whole_double(value, wanted, session)
     if value.type == wanted and value.values.type == arrow_type(wanted):
         return pc.utf8_rtrim(value.values, " ") if wanted.base == "char" else value.values
@@ -213,9 +213,10 @@ def _whole(value: Value, wanted: ColumnType) -> Value:
 
 
 def _whole_double(value: Value, wanted: ColumnType, session: Session) -> Value:
-    """A double of an expression as a whole number of 64 bits; one that an ALTER copies has a sign in between. Raises
-    NotComputable for the last ones that fit, which MySQL 9.7 takes for the largest number."""
-    whole, beyond = pc.round(value.values, 0, round_mode="half_to_even"), 2.0**(64 if wanted.unsigned else 63)
+    """A double or float of an expression as a whole number of 64 bits; one that an ALTER copies has a sign in between.
+    Raises NotComputable for the last doubles that fit, which MySQL 9.7 takes for the largest number."""
+    whole = pc.round(value.values.cast(pa.float64()), 0, round_mode="half_to_even")
+    beyond = 2.0**(64 if wanted.unsigned else 63)
     if session.flavour == "mysql" and pc.any(pc.equal(whole, math.nextafter(beyond, 0))).as_py():
         raise NotComputable("the largest double that is no larger than a BIGINT")
     least = 0.0 if wanted.unsigned else -beyond

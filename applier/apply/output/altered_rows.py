@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -82,7 +82,8 @@ def _copied(conversion: RowConversion, before: CountedRows) -> tuple[pa.Table, b
         unknown = error.message
     made = _by(RowConverter(conversion, unknown, before.counter), iter([rows]))
     if conversion.ignores is not None:
-        made = left_by_ignore(made, conversion, conversion.ignores, unknown)
+        counting = replace(conversion, first_number=conversion.first_number or before.counter or 0)
+        made = left_by_ignore(made, counting, conversion.ignores, unknown)
     return made, bool(unknown) and rows.num_rows > 1
 
 

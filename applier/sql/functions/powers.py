@@ -63,12 +63,6 @@ def _logarithm(function: Callable[[float], float]) -> Callable[[float], float | 
     return lambda number: function(number) if number > 0 else None
 
 
-def _log2(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """LOG2, which MariaDB takes from the natural logarithm, and so with another last digit."""
-    of_two = math.log2 if session.flavour == "mysql" else lambda number: math.log(number) / math.log(2)
-    return _of_library(_logarithm(of_two))(arguments, call, session, n)
-
-
 def _log(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """LOG of one number, or of a base and a number."""
     if len(arguments) == 1:
@@ -77,6 +71,12 @@ def _log(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     made = computed(arrays, lambda base, number: math.log(number) / math.log(base)
                     if number > 0 and base > 0 and base != 1 else None, pa.float64())
     return numbers(made, constant=all(value.constant for value in arguments))
+
+
+def _binary_logarithm(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """LOG2, which the C library computes for MySQL; MariaDB divides logarithms (seen on 9.7, and 10.5 to 11.8)."""
+    function = math.log2 if session.flavour == "mysql" else lambda number: math.log(number) / math.log(2)
+    return _of_library(_logarithm(function))(arguments, call, session, n)
 
 
 def _within_one(function: Callable[[float], float]) -> Callable[[float], float | None]:
@@ -92,11 +92,10 @@ def _arc_tangent(arguments: Arguments, call: Call, session: Session, n: int) -> 
 
 _LIBRARY = {name: _of_library(function) for name, function in {
     "EXP": math.exp, "LN": _logarithm(math.log), "LOG10": _logarithm(math.log10),
-    "SIN": math.sin, "COS": math.cos,
-    "TAN": math.tan, "COT": lambda number: 1 / math.tan(number), "ASIN": _within_one(math.asin),
-    "ACOS": _within_one(math.acos), "DEGREES": lambda number: number * (180 / math.pi),
+    "SIN": math.sin, "COS": math.cos, "TAN": math.tan, "COT": lambda number: 1 / math.tan(number),
+    "ASIN": _within_one(math.asin), "ACOS": _within_one(math.acos), "DEGREES": lambda number: number * (180 / math.pi),
     "RADIANS": lambda number: number * (math.pi / 180)}.items()}
 FUNCTIONS: dict[str, Function] = _LIBRARY | {
-    "LOG": _log, "LOG2": _log2, "ATAN": _arc_tangent, "ATAN2": _arc_tangent, "SQRT": _root, "POW": _power,
+    "LOG": _log, "LOG2": _binary_logarithm, "ATAN": _arc_tangent, "ATAN2": _arc_tangent, "SQRT": _root, "POW": _power,
     "PI": lambda arguments, call, session, n: constant_of(pa.scalar(math.pi), DOUBLE),
 }

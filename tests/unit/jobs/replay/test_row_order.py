@@ -171,6 +171,16 @@ def test_a_table_keeps_its_counter(tmp_path, flavour, statements, myisam, innodb
                              flavour) == numbers
 
 
+@pytest.mark.parametrize(("engine", "statements", "numbers"), [
+    ("MyISAM", ["MODIFY a INT", "ADD n SERIAL, ADD k INT NOT NULL, ADD UNIQUE (k)"], [10]),
+    ("MyISAM", ["MODIFY a INT, AUTO_INCREMENT = 50", "ADD n SERIAL, ADD k INT NOT NULL, ADD UNIQUE (k)"], [50]),
+    ("InnoDB", ["MODIFY a INT NOT NULL, ADD n SERIAL, ADD k INT NOT NULL, ADD UNIQUE (k)"], [10])])
+def test_rows_that_ignore_leaves_are_numbered_on(tmp_path, engine, statements, numbers):
+    """As MariaDB 10.5 to 11.8 number them."""
+    statements = [f"ALTER IGNORE TABLE t {actions}" for actions in statements]
+    assert with_counters(tmp_path, engine, statements, {}, "mariadb") == numbers
+
+
 @pytest.mark.parametrize(("change", "numbers"), [
     (lambda log: log.insert("d.t", {"id": [3], "a": [400]}), [10, 11, 12]),
     (lambda log: log.delete("d.t", {"id": [8], "a": [9]}), [10])])

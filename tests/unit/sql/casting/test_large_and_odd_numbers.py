@@ -32,6 +32,29 @@ def test_doubles_of_expressions_as_whole_numbers(sql, session):
 
 
 @pytest.mark.parametrize("session", [MYSQL, MARIADB])
+@pytest.mark.parametrize("sql", ["g", "g * 1"])
+def test_floats_of_expressions_as_whole_numbers(sql, session):
+    """9.7, 10.5, 10.11 and 11.8: as doubles, also those of a column alone."""
+    values = [1e19, -3e20, 1.8e19, 2e19, 2.5, None]
+
+    def held(wanted):
+        column = pa.array(values, pa.float32()), ColumnType("float")
+        return [None if one is None else int(one) for one in assigned(
+            evaluate(sql, {"g": column}.__getitem__, len(values), session), wanted, session).to_pylist()]
+
+    assert held(UNSIGNED) == [9999999980506447872, 0, 18000000404716257280, 2**64 - 1, 2, None]
+    assert held(SIGNED) == [2**63 - 1, -2**63, 2**63 - 1, 2**63 - 1, 2, None]
+
+
+@pytest.mark.parametrize(("session", "expected"), [
+    (MYSQL, [1.584962500721156, 3.321928094887362, 3.0, None]),
+    (MARIADB, [1.5849625007211563, 3.3219280948873626, 3.0, None])])
+def test_the_binary_logarithm(session, expected):
+    """9.7 has a function of its own for it, and 10.5, 10.11 and 11.8 divide."""
+    assert made("LOG2(f)", ColumnType("double"), session, [3.0, 10.0, 8.0, -1.0]) == expected
+
+
+@pytest.mark.parametrize("session", [MYSQL, MARIADB])
 def test_copied_doubles_have_a_sign_in_between(session):
     """ALTER TABLE … MODIFY on 9.7, 10.5, 10.11 and 11.8."""
     copied = convert_values(pa.array(LARGE, pa.float64()), ColumnType("double"), UNSIGNED, session)
