@@ -71,15 +71,20 @@ def _first_day(year: int) -> int:
     return int(np.datetime64(f"{year:04}").astype("datetime64[us]").astype(np.int64)) if year else number(0, 1, 1) * DAY
 
 
-def _check_choice(value: Value, session: Session) -> None:
+def _check_choice(value: Value, session: Session, *, is_time: bool = False) -> None:
     """Raise NotComputable for a number that is one of several, among which there may be a YEAR, which is another date
-    in MySQL."""
-    if session.flavour == "mysql" and value.is_choice and value.type.base in NUMBERS and pc.any(pc.less_equal(
-            as_number(value, session), _LAST_YEAR)).as_py():
-        raise NotComputable("a number that is chosen, which may be a YEAR, as a date")
+    or time. The YEAR 0 is another date only in MySQL."""
+    if not value.is_choice or value.type.base not in NUMBERS:
+        return
+    number = as_number(value, session)
+    may_be_year = pc.less_equal(number, _LAST_YEAR)
+    if is_time or session.flavour == "mariadb":
+        may_be_year = pc.and_(may_be_year, pc.greater_equal(number, _FIRST_YEAR))
+    if pc.any(may_be_year).as_py():
+        raise NotComputable("a number that is chosen, which may be a YEAR, as a date or a time")
 
 
-_LAST_YEAR = 2155
+_FIRST_YEAR, _LAST_YEAR = 1901, 2155
 
 
 def have_clocks(value: Value, session: Session) -> pa.Array:
@@ -91,6 +96,7 @@ def times(value: Value, session: Session) -> Value:
     """The times, with the fractions of a second that they have."""
     if value.type.base == "year" and session.flavour == "mysql":
         raise NotComputable("YEAR as a time")
+    _check_choice(value, session, is_time=True)
     made = _read(value, session, lambda one: _time(one, session)[0], pa.int64())
     return replace(value, values=made.cast(pa.duration("us")), type=ColumnType("time", fsp=_digits(value, session)),
                    digits=False)
@@ -109,6 +115,8 @@ def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Arra
     if session.flavour == "mysql" and value.is_text and pc.any(pc.match_substring_regex(
             value.values, r"^\s*\d{7}(\D|$)")).as_py():
         raise NotComputable("seven digits as a date or a time")
+    if session.flavour == "mariadb":
+        _check_choice(value, session, is_time=True)
     found = _read(value, session, micros, pa.int64())
     if pc.any(pc.less(found, BEFORE_ALL_DAYS * DAY)).as_py():
         raise NotComputable("an invalid date as a date or a time")

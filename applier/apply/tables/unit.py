@@ -197,8 +197,8 @@ class UnitApplier(UnitLink):
         return rows
 
     def _check_misplaced(self) -> None:
-        """Refuse changes to a table without a key if MariaDB may find misplaced rows by their values, which it then
-        puts where they belong. MySQL refuses a change of such a row, on the source and on a replica."""
+        """Refuse changes to a MariaDB table without a key: the server may find misplaced rows by their values, and puts
+        them where they belong. MySQL refuses a change of such a row, on the source and on a replica."""
         definition = self.spec.definition
         if clustered_key(definition) is None and definition.flavour == "mariadb":
             self._refuse_misplaced("rows of a table without a key change")

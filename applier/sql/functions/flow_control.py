@@ -266,6 +266,8 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     if not any(are_strings) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
         extreme = EXTREMES[call.name](arguments, call, session, n)
         are_truths = session.flavour == "mariadb" and all(value.type is BOOL for value in arguments)
+        if kinds == {"year"}:
+            return replace(extreme, is_choice=True)
         return replace(extreme, type=BOOL) if are_truths else extreme
     (made, *others), type_ = _one_of(arguments, session, call.name)
     if type_ is BYTES:

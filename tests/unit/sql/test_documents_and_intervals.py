@@ -91,6 +91,30 @@ def test_mariadb_takes_a_year_for_the_day_0_of_a_month_0():
         values("TIMEDIFF(c, c)", MARIADB, (pa.array([0], pa.int16()), years[1]))
 
 
+@pytest.mark.parametrize(("sql", "expected"), [
+    ("ADDTIME(TIMESTAMP'2000-01-01 10:00:00', c)", ["2000-01-01 10:20:24", None, None]),
+    ("SUBTIME(TIME'10:00:00', c)", ["09:39:36", None, None]),
+    ("TIMESTAMP(DATE'2000-01-01', COALESCE(c))", ["2000-01-01 00:20:24", None, None])])
+def test_mariadb_adds_a_year_as_digits_of_a_time(sql, expected):
+    """10.5 and 11.8: 00:20:24 of 2024, and no time of 1999."""
+    years = pa.array([2024, 1999, None], pa.int16()), ColumnType("year")
+    assert values(sql, MARIADB, years) == expected
+
+
+@pytest.mark.parametrize("sql", [
+    "DATE(COALESCE(c))", "HOUR(IF(1, c, c))", "CAST(GREATEST(c, c) AS DATE)", "TIME(LEAST(c, c))",
+    "TIMEDIFF(COALESCE(c), c)"])
+def test_a_number_that_may_be_a_year_is_not_read_as_a_date_or_a_time(sql):
+    """10.5 and 11.8 have YEARs of YEARs, and so the day 0 of a month 0; else such numbers are no dates. 9.7 has a time
+    of neither."""
+    years = pa.array([2024], pa.int16()), ColumnType("year")
+    with pytest.raises(NotComputable, match="may be a YEAR"):
+        values(sql, MARIADB, years)
+    with pytest.raises(NotComputable, match="may be a YEAR"):
+        values("TIME(COALESCE(c, c))", MYSQL, years)
+    assert values("TIME(COALESCE(c, 5))", MARIADB, (pa.array([105], pa.int32()), ColumnType("int"))) == ["00:01:05"]
+
+
 def test_mariadbs_documents_beside_numbers_are_numbers_by_their_text():
     """10.5, 10.11 and 11.8; but JSON_EXTRACT has the number in a string."""
     column = pa.array([3.5, -1.0]), ColumnType("double")

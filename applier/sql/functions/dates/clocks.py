@@ -31,7 +31,7 @@ from applier.sql.functions.dates.times import LAST_SECOND, last_instant, local
 from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, exact_seconds, shown_instant
 from applier.sql.nodes import Call
 from applier.sql.read_times import datetimes, has_dates, have_clocks, instants_or_times, times
-from applier.sql.values import TEXT, Arguments, Function, Value, as_number, one, together, whole_numbers
+from applier.sql.values import TEXT, Arguments, Function, Value, as_number, numbers, one, together, whole_numbers
 
 
 def _time(value: Value, session: Session) -> Value:
@@ -44,15 +44,15 @@ def _time(value: Value, session: Session) -> Value:
 
 
 def _span(value: Value, session: Session) -> Value:
-    """Return a value as a time that is added to another; in MariaDB text of a date is NULL. Raises NotComputable for
-    what may be longer than a time, which MariaDB adds, too."""
+    """Return a value as a time that is added to another; in MariaDB text of a date is NULL, and a YEAR is a number.
+    Raises NotComputable for what may be longer than a time, which MariaDB adds, too."""
     if session.flavour == "mysql" or not has_dates(value):
         return _time(value, session)
-    if value.type.base == "year":
-        raise NotComputable("a YEAR added to a time")
-    if value.type.base in NUMBERS:
+    if value.type.base in NUMBERS | {"year"}:
         if pc.any(pc.greater(pc.abs(as_number(value, session)), _LARGEST)).as_py():
             raise NotComputable("a number of more than 838:59:59, added to a time")
+        if value.type.base == "year" or value.is_choice:
+            value = numbers(as_number(value, session), constant=value.constant)
         return times(value, session)
     if value.type.base in BINARY:
         value = replace(value, values=to_utf8(value.values, "latin1"), type=TEXT)
