@@ -26,7 +26,7 @@ _COPIES_OF = {
     "mysql": re.compile(rf"{_COPIES}|\bCHECK\s*\((?!.*\bNOT\s+ENFORCED\b)", re.IGNORECASE),
     "mariadb": re.compile(rf"{_COPIES}|\bADD (CONSTRAINT (IF NOT EXISTS )?(\w+ )?)?CHECK \(", re.IGNORECASE)}
 """MariaDB does not copy rows for the CHECK of a column."""
-_GIVES_ZERO = re.compile(r"AUTO_INCREMENT\s*=?\s*0+(?!\d)", re.IGNORECASE)
+_GIVES_ZERO = re.compile(r"AUTO_INCREMENT\s*=?\s*0+(?!\d)|\bUSE_FRM\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class RowConversion:
     @property
     def gives_zero(self) -> bool:
         """True if the statement may have the option AUTO_INCREMENT = 0: MyISAM forgets the next number then, MEMORY
-        does only where it copies the rows."""
+        does only where it copies the rows. REPAIR … USE_FRM makes MyISAM forget it, too."""
         return _GIVES_ZERO.search(self.sql) is not None
 
     @cached_property

@@ -33,7 +33,7 @@ from applier.schema.ddl.schema_changes import (
 )
 from applier.schema.defaults import read_again
 from applier.schema.definition import TableDefinition
-from applier.schema.engines import check_rows_are_its_own
+from applier.schema.engines import check_rows_are_its_own, is_transactional
 from applier.schema.foreign_keys import pointed_anew
 from applier.schema.history.alter import Altered, alter, moved, written_again
 from applier.schema.history.alter_columns import defines_again
@@ -229,12 +229,16 @@ class TableChanges:
 
     def _repair(self, table: TableName, options: tuple[str, ...], origin: StatementOrigin) -> None:
         """Move rows of a table to the partitions to which they belong. MariaDB alters tables of engines without a
-        repair of their own since 11.5."""
+        repair of their own since 11.5. By USE_FRM other engines forget the next number of AUTO_INCREMENT."""
         version = self._tables.live(table)
         if version is not None and version.definition.partitioning is None and \
                 version.definition.flavour == "mariadb" and is_since(origin.server_version, (11, 5)) and \
                 not {"FORCE", "USE_FRM"} & {*options}:
             self._define_again(table, _REPAIRED_BY_ALTER, origin)
+        elif version is not None and "USE_FRM" in options and version.definition.partitioning is None and \
+                not is_transactional(version.definition):
+            unchanged = tuple(range(len(version.definition.columns)))
+            self._go_on(version, Altered(version.definition, unchanged), None, origin)
         elif version is not None and version.may_misplace and (by := version.definition.partitioning) is not None:
             self._go_on(version, Altered(version.definition, tuple(range(len(version.definition.columns))),
                                          rewritten=by.names, repairs=True), None, origin)

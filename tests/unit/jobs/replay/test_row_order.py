@@ -218,6 +218,13 @@ def test_a_counter_that_rows_do_not_tell_is_not_guessed(tmp_path, statements, ch
                       {} if change is None else {0: change})
 
 
+def test_a_counter_that_a_repair_may_forget_is_not_guessed(tmp_path):
+    """All servers begin with 1 again."""
+    statements = ["ALTER TABLE t MODIFY a INT", "REPAIR TABLE t USE_FRM", "ALTER TABLE t ADD n SERIAL"]
+    with pytest.raises(SchemaError, match="column n continues the numbers of another column"):
+        with_counters(tmp_path, "MyISAM", statements, {})
+
+
 def test_a_counter_goes_with_its_column(tmp_path):
     """Both servers continue with 11: AUTO_INCREMENT=100 was forgotten."""
     with applier.binlog.Writer(tmp_path / "binlog.000001") as log:
