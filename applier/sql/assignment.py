@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import string
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
@@ -41,11 +42,12 @@ from applier.sql.casting.temporal_numbers import of_digits
 from applier.sql.casting.temporals import rounds_otherwise
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
+from applier.sql.functions.arithmetic import signed_bits
 from applier.sql.functions.json_documents.documents import unquoted
 from applier.sql.values import (
     BYTES,
-    DOUBLE,
     TEXT,
+    WHOLE,
     Value,
     as_bytes,
     as_number,
@@ -53,6 +55,7 @@ from applier.sql.values import (
     is_ascii,
     is_computed_double,
     numbers,
+    whole_numbers,
 )
 
 _OF_NUMBERS = {*NUMBERS, *MEMBERS, "year"}
@@ -124,7 +127,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
                 raise NotComputable.because(error) from None
     if value.digits is not False and wanted.base in NUMBERS | {"year"}:
         value = numbers(as_number(value, session), constant=value.constant)
-    if wanted.base == "bit" and value.type.base in TEMPORAL and not value.is_column:
+    is_date = value.type.base == "date" and session.flavour == "mysql"
+    if wanted.base == "bit" and value.type.base in TEMPORAL and (is_date or not value.is_column):
         value = Value(as_text(value, session), TEXT, value.constant)
     if wanted.base == "year" and value.type.base == "time" and session.flavour == "mariadb" and not value.is_column:
         return pc.if_else(value.values.is_null(), pa.scalar(None, pa.int16()), pa.scalar(0, pa.int16()))
@@ -132,6 +136,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         return _bits(as_bytes(value, session), wanted)
     if wanted.base == "bit" and value.type.base in ("decimal", "double", "float"):
         value = _whole(value, wanted)
+    if wanted.base == "set" and value.type.base in ("bigint", "bit") and session.flavour == "mysql":
+        bits = signed_bits(whole_numbers(value, session).values)
+        value = numbers(bits, constant=value.constant)
     if wanted.base in MEMBERS and value.type.base in NUMBERS | {"year"}:
         value, session = _whole(value, wanted), replace(session, flavour="mariadb")  # MySQL counts here as it does
     if wanted.base == "year" and session.flavour == "mysql" and not (value.is_column and value.type.base in _DATETIMES):
@@ -202,7 +209,8 @@ def _whole(value: Value, wanted: ColumnType) -> Value:
     """Numbers for bits, members and years: whole numbers. Bits are exact numbers rounded, and not negative."""
     values = value.values
     if wanted.base == "bit" and value.type.base == "decimal":
-        return replace(value, values=pc.if_else(pc.less(values, _ZERO), pa.scalar(_ZERO, values.type), values))
+        bits = pc.max_element_wise(decimals.rounded(values, 0).cast(WHOLE), _ZERO, skip_nulls=False)
+        return numbers(pc.min_element_wise(bits, _ALL_BITS, skip_nulls=False), constant=value.constant)
     if not pa.types.is_floating(values.type) and value.type.base != "decimal":
         return value
     if wanted.base == "bit" and pa.types.is_floating(values.type) and \
@@ -225,7 +233,7 @@ def _whole_double(value: Value, wanted: ColumnType, session: Session) -> Value:
 
 
 _WORD = re.compile(r"\D*[^\W\d]\D*")
-_ZERO = Decimal(0)
+_ZERO, _ALL_BITS = (pa.scalar(Decimal(bits), WHOLE) for bits in (0, (1 << 64) - 1))
 _LONGEST_TIME = 30
 """Characters of a time, or of a date and time."""
 _DATETIMES = frozenset({"datetime", "timestamp"})
@@ -284,19 +292,31 @@ def _of_documents(value: Value, wanted: ColumnType, session: Session) -> pa.Arra
     if pc.any(words).as_py():
         text = by_distinct(pc.if_else(words, value.values, text), lambda word: _WORDS.get(word, "0" if word[0] in "[{"
                                                                                          else word))
-    if wanted.base in INTEGERS and pc.any(pc.match_substring_regex(value.values, r"^[-\d].*[.e]")).as_py():
-        if pc.any(pc.match_substring_regex(value.values, r"\.5$")).as_py():
+    if value.is_choice and pc.all(pc.match_substring_regex(value.values, r"^-?\d{1,18}$")).as_py() is False:
+        raise NotComputable("a chosen document as a number, of which COALESCE reads the text, and IF what it holds")
+    if wanted.base in INTEGERS:
+        if pc.any(pc.match_substring_regex(value.values, r"^[-\d].*\.5$")).as_py():
             raise NotComputable("a half, of which a document does not say whether it is exact, as a whole number")
-        return convert_values(pc.cast(_numbers(text), pa.float64()), DOUBLE, wanted, session)
-    if wanted.base in INTEGERS and pc.any(pc.match_substring_regex(value.values, r'^"\s*[-+]?\d*\.\d')).as_py():
-        raise NotComputable("a document's text of a number with a fraction as a whole number")
+        if pc.any(pc.match_substring_regex(value.values, r'^"\s*[-+]?(\d*\.\d|\d+[eE]|\d{19})')).as_py():
+            raise NotComputable("a document's text of a number with a fraction, an exponent or many digits as a whole "
+                                "number")
+    if wanted.base in {*INTEGERS, "decimal"}:
+        whole = by_distinct(value.values, lambda one: _in_64_bits(one, is_whole=wanted.base != "decimal"))
+        text = whole.fill_null(text)
     return convert_values(text, TEXT, wanted, session)
 
 
+def _in_64_bits(number: str, *, is_whole: bool) -> str | None:
+    """A document's number as MySQL has it where a number is needed: a whole one of 64 bits has a sign, and `is_whole`
+    rounds others and limits them to 64 bits. None for other documents, and for numbers that stay as they are."""
+    if _WHOLE.fullmatch(number):
+        wide = int(number)
+        return str(wide - (1 << 64)) if 1 << 63 <= wide < 1 << 64 else None
+    if not is_whole or number[0] not in _DIGITS:
+        return None
+    return str(max(-1 << 63, min((1 << 63) - 1, round(float(number)))))
+
+
+_WHOLE = re.compile(r"\d+", re.ASCII)
+_DIGITS = f"-{string.digits}"
 _WORDS = {"true": "1", "false": "0", "null": "0"}
-
-
-def _numbers(text: pa.Array) -> pa.Array:
-    """The number at the start of the text, else 0."""
-    found = pc.extract_regex(text, r"^\s*(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)")
-    return pc.if_else(found.is_valid(), pc.struct_field(found, 0), pc.if_else(text.is_valid(), "0", text))

@@ -33,7 +33,7 @@ from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY, number
 from applier.sql.casting.temporal_texts import check_length
 from applier.sql.casting.temporals import in_zone, rounds
 from applier.sql.casting.texts import by_distinct
-from applier.sql.values import Value, as_number
+from applier.sql.values import WHOLE, Value, as_number, numbers
 
 
 def is_read(value: Value, session: Session) -> bool:
@@ -97,6 +97,7 @@ def times(value: Value, session: Session) -> Value:
     if value.type.base == "year" and session.flavour == "mysql":
         raise NotComputable("YEAR as a time")
     _check_choice(value, session, is_time=True)
+    value = _with_sign(value, session)
     made = _read(value, session, lambda one: _time(one, session)[0], pa.int64())
     return replace(value, values=made.cast(pa.duration("us")), type=ColumnType("time", fsp=_digits(value, session)),
                    digits=False)
@@ -117,6 +118,7 @@ def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Arra
         raise NotComputable("seven digits as a date or a time")
     if session.flavour == "mariadb":
         _check_choice(value, session, is_time=True)
+    value = _with_sign(value, session)
     found = _read(value, session, micros, pa.int64())
     if pc.any(pc.less(found, BEFORE_ALL_DAYS * DAY)).as_py():
         raise NotComputable("an invalid date as a date or a time")
@@ -125,10 +127,29 @@ def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Arra
 
 def datetimes_or_times(value: Value, session: Session) -> Value:
     """Dates, or dates and times, if each of the values is written as one and as servers write it; else times."""
+    value = _with_sign(value, session)
     are_times = _read(value, session, lambda one: not _is_usual(one, session), pa.bool_())
     if pc.any(are_times).as_py() and not pc.all(are_times).as_py():
         raise NotComputable("times beside other values")
     return (times if pc.any(are_times).as_py() else datetimes)(value, session)
+
+
+def _with_sign(value: Value, session: Session) -> Value:
+    """Whole numbers of 64 bits as MySQL reads times out of them, with a sign: 18446744073709551615 is -1. Raises
+    NotComputable for so large a number of which it is not known whether it is one of 64 bits or a DECIMAL."""
+    if session.flavour == "mariadb" or value.type.base != "bigint":
+        return value
+    found = as_number(value, session)
+    wide = pc.and_(pc.greater_equal(found, _FIRST_WIDE), pc.less(found, _BEYOND_WIDE))
+    if not pc.any(wide).as_py():
+        return value
+    if not value.type.unsigned:
+        raise NotComputable("a number of more than 9223372036854775807 that may be a DECIMAL as a time")
+    wrapped = pc.subtract(found.cast(pa.decimal128(37, 0)), _BEYOND_WIDE).cast(WHOLE)
+    return numbers(pc.if_else(wide, wrapped, found), constant=value.constant)
+
+
+_FIRST_WIDE, _BEYOND_WIDE = (pa.scalar(Decimal(1 << bits), pa.decimal128(20, 0)) for bits in (63, 64))
 
 
 def _is_time(one: str | Decimal, session: Session) -> bool:

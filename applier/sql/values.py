@@ -382,7 +382,25 @@ def whole_numbers(value: Value, session: Session) -> Value:
     if pa.types.is_floating(found.type):
         found = pc.round(found, 0, round_mode="half_to_even").cast(WHOLE)
         found = pc.max_element_wise(pc.min_element_wise(found, _MOST, skip_nulls=False), _LEAST, skip_nulls=False)
-    return replace(value, values=decimals.rounded(found, 0), type=WHOLE_NUMBER)
+    found = decimals.rounded(found, 0)
+    return replace(value, values=_of_64_bits(found, value) if session.flavour == "mysql" else found, type=WHOLE_NUMBER)
+
+
+def _of_64_bits(found: pa.Array, value: Value) -> pa.Array:
+    """Whole numbers, of which MySQL takes too large ones of a DECIMAL for the largest. Raises NotComputable for one of
+    which it is not known whether it is a DECIMAL's."""
+    if value.type.base not in ("decimal", "bigint") or (value.type.base == "bigint" and value.type.unsigned):
+        return found
+    least, most = _LEAST, _MOST
+    if value.type.base == "decimal" and value.type.unsigned:
+        least, most = pa.scalar(Decimal(0), WHOLE), pa.scalar(Decimal(_BEYOND - 1), WHOLE)
+    wide = pc.and_(pc.greater(found, _MOST), pc.less(found, pa.scalar(Decimal(_BEYOND), WHOLE)))
+    if value.type.base == "bigint" and pc.any(wide).as_py():
+        raise NotComputable("a number of more than 9223372036854775807 that may be a DECIMAL as a whole number")
+    return pc.max_element_wise(pc.min_element_wise(found, most, skip_nulls=False), least, skip_nulls=False)
+
+
+_BEYOND = 1 << 64
 
 
 def whole_number(value: Value, session: Session) -> int:

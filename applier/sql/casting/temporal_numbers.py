@@ -20,7 +20,7 @@ from applier.mysql.values import decimals
 from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY, zero
 from applier.sql.casting import members, number_texts, numbers, temporal_texts
 from applier.sql.casting.shown_numbers import shown
-from applier.sql.casting.temporals import cut, cut_time, from_clock, local_micros, rounds
+from applier.sql.casting.temporals import check_end, cut, cut_time, from_clock, local_micros, rounds
 
 _SECOND = 1_000_000
 _BIGINT, _WIDE, _SHOWN = ColumnType("bigint"), pa.decimal128(38, 0), ColumnType("longtext", charset="utf8mb4")
@@ -45,6 +45,8 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         return numbers.to_number(found, ColumnType("decimal", precision=26, scale=6), new, session)
     if old.fsp:
         micros = (cut_time if old.base == "time" else cut)(micros, _SECOND, session.flavour == "mysql")
+        if old.base != "time":
+            check_end(micros)
     whole = pa.array(_packed(micros, old), pa.int64(), mask=np.asarray(values.is_null()))
     return numbers.to_number(whole, _BIGINT, new, session)
 

@@ -130,6 +130,13 @@ def cut(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
     return (micros + (unit // 2 if up else 0)) // unit * unit
 
 
+def check_end(clock: np.ndarray) -> None:
+    """Raise NotComputable for datetimes that were rounded beyond the year 9999: as whole numbers MySQL 9.7 has them at
+    midnight of the day before, and cast they are NULL."""
+    if (clock >= END).any():
+        raise NotComputable("a time that is rounded beyond the year 9999")
+
+
 def cut_time(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
     """Times in whole units; halves away from zero if `up`, else fractions are lost, those of negative times towards
     zero."""

@@ -213,11 +213,28 @@ def _remainders(left: pa.Array, right: pa.Array) -> pa.Array:
     return computed([left, right], lambda one, other: math.fmod(one, other) if other else None, pa.float64())
 
 
-def _whole_quotients(left: pa.Array, right: pa.Array) -> pa.Array:
-    made = computed([left, right], lambda one, other: math.trunc(one / other) if other else None, pa.decimal128(38, 0))
+def _whole_quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """DIV, which divides doubles and text as the decimals that they show: 0.3e0 DIV 0.1e0 is 3."""
+    found = [replace(value, values=as_number(value, session)) for value in arguments]
+    constant = all(value.constant for value in arguments)
+    if not any(pa.types.is_floating(value.values.type) for value in found):
+        return _EXACT_QUOTIENT(arguments, call, session, n)
+    if any(value.is_text and pc.any(pc.greater_equal(pc.abs(number.values), _LAST_SHOWN)).as_py()
+           for value, number in zip(arguments, found, strict=True)):
+        raise NotComputable("DIV of text of a number of more than 15 digits")
+    made = computed(together(found, n), lambda *pair: _quotient_and_rest(*map(_as_shown, pair))[0], WHOLE)
     if pc.any(pc.greater(pc.abs(made), Decimal(2**63 - 1))).as_py():
         raise NotComputable("DIV of doubles beyond 9223372036854775807")
-    return made
+    return numbers(made, constant=constant)
+
+
+def _as_shown(number: Decimal | float) -> Decimal:
+    if isinstance(number, float) and number and not _FIRST_SHOWN < abs(number) < 1 / _FIRST_SHOWN:
+        raise NotComputable("DIV of a double that is so large or small")
+    return Decimal(repr(number)) if isinstance(number, float) else number
+
+
+_FIRST_SHOWN, _LAST_SHOWN = 1e-20, 1e15
 
 
 def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -311,6 +328,7 @@ def _sign(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     return numbers(pc.sign(doubles(value, session)).cast(WHOLE), constant=value.constant)
 
 
+_EXACT_QUOTIENT = _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), None)
 EXTREMES = {"GREATEST": _extreme(pc.max_element_wise), "LEAST": _extreme(pc.min_element_wise)}
 """Of numbers."""
 FUNCTIONS: dict[str, Function] = {
@@ -318,7 +336,7 @@ FUNCTIONS: dict[str, Function] = {
     "-": _arithmetic(_summed(pc.subtract), pc.subtract, zeros=False),
     "*": _arithmetic(_multiplied, pc.multiply, zeros=False),
     "/": _quotient,
-    "DIV": _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), _whole_quotients),
+    "DIV": _whole_quotient,
     "MOD": _arithmetic(_remainder, _remainders, zeros=False),
     "NEG": of_one(_arithmetic(pc.negate, pc.negate), keeps_digits=True),
     "ABS": of_one(_arithmetic(pc.abs, pc.abs), keeps_digits=True),

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, ColumnType
 from applier.mysql.values import decimals
 from applier.sql.nodes import Call
 from applier.sql.values import WHOLE, Arguments, Function, Value, as_number, together, whole_numbers
@@ -42,11 +42,11 @@ def _of_bits(function: Callable[..., np.ndarray]) -> Function:
 def _whole(value: Value, session: Session) -> pa.Array:
     """Numbers rounded: halves of doubles to even in MySQL, others away from zero. MySQL cuts the numbers of text, and
     rounds times as such."""
-    if (value.is_text or value.type.base in TEMPORAL) and session.flavour == "mysql":
+    if session.flavour == "mysql":
         return whole_numbers(value, session).values
     found = as_number(value, session)
     if pa.types.is_floating(found.type):
-        found = pc.round(found, 0, round_mode="half_to_even" if session.flavour == "mysql" else "half_towards_infinity")
+        found = pc.round(found, 0, round_mode="half_towards_infinity")
         if pc.any(pc.greater_equal(pc.abs(found), 2.0**63)).as_py():
             raise NotComputable("bits of so large a double")
         return found.cast(WHOLE)

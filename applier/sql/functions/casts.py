@@ -22,6 +22,7 @@ from applier.mysql.values import decimals, zero_dates
 from applier.sql.casting import byte_strings, invalid_dates
 from applier.sql.casting.byte_strings import to_bytes
 from applier.sql.casting.number_texts import leading_integers
+from applier.sql.casting.temporals import check_end, cut, local_micros, rounds
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.arithmetic import doubles, signed_bits
@@ -47,6 +48,7 @@ from applier.sql.values import (
     shown_bytes,
     text_type,
     type_of_bytes,
+    whole_numbers,
 )
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
@@ -123,6 +125,8 @@ def _signed(value: Value, size: int | None, _: int | None, session: Session) -> 
     if value.is_text and not (value.is_instant and value.shown is not None):
         made = leading_integers(value.values, value.type.charset, session.flavour, is_column=False)
         return numbers(made, constant=value.constant)
+    if value.type.base == "decimal" and value.type.unsigned:
+        value = Value(whole_numbers(value, session).values, ColumnType("bigint", unsigned=True), value.constant)
     if value.type.base == "bigint" and value.type.unsigned:
         wide = pc.greater(value.values, pa.scalar(Decimal(2**63 - 1), value.values.type))
         wrapped = pc.subtract(value.values.cast(pa.decimal128(20, 0)), pa.scalar(Decimal(2**64), pa.decimal128(20, 0)))
@@ -210,6 +214,8 @@ def _datetime_cast(base: str) -> _Cast:
             session = replace(session, sql_mode=CUTS, flavour="mysql")
             if value.type.base == "time":  # the longest has a fraction, also out of text without one
                 value = replace(value, type=ColumnType("time", fsp=6))
+        if session.flavour == "mysql" and base == "datetime" and value.type.base in ("datetime", "timestamp"):
+            check_end(cut(local_micros(value.values, value.type, session), 10**(6 - type_.fsp), rounds(session)))
         return Value(convert_values(value.values, value.type, type_, session), type_)
 
     return made

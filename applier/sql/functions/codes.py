@@ -244,6 +244,9 @@ def _hex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if value.is_null or value.digits is not False or not _is_number(value):
         return _of_bytes(lambda data: data.hex().upper(), pa.string())(arguments, call, session, n)
 
+    if session.flavour == "mysql" and value.type.base == "decimal":
+        value = whole_numbers(value, session)
+
     def shown(number: Decimal | float) -> str:
         if isinstance(number, float):
             if abs(number) >= 2.0**63:

@@ -25,6 +25,7 @@ from applier.sql.functions.arithmetic import doubles, operands
 from applier.sql.functions.collated import equal_texts, in_any_collation, in_order
 from applier.sql.functions.json_documents.document_comparisons import in_order_of_documents
 from applier.sql.nodes import Call, nodes_of
+from applier.sql.read_times import times
 from applier.sql.values import (
     DOUBLE,
     TEXT,
@@ -112,6 +113,9 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
             if other.type.base in BINARY and other.constant and other.digits is False:
                 text = Value(shown_bytes(other), TEXT, constant=True)
                 return _comparable([text if value is other else value for value in arguments], name, session, n)
+            if instant.type.base == "time" and other.is_text and other.constant and session.flavour == "mysql" and \
+                    times(other, session).values.null_count:
+                raise NotComputable("a time compared with text that is none, which = and IN read in other ways")
             is_read_as_date = session.flavour == "mariadb" and other.type.base in NUMBERS - {"float", "double"} and \
                 instant.type.base != "time" and not instant.constant
             if not is_read_as_date and (not other.is_text or (not other.constant and instant.type.base == "time")):
@@ -231,15 +235,26 @@ def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:
 
 def _in(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     first, *others = arguments
+    _check_text_among_dates(arguments, session)
     found = [compared(pc.equal)([first, other], call, session, n) for other in others]
     return _logic(lambda *arrays: reduce(pc.or_kleene, arrays))(found, call, session, n)
+
+
+def _check_text_among_dates(arguments: Arguments, session: Session) -> None:
+    """Raise NotComputable for text in IN and BETWEEN of dates and other text, all of which MySQL reads as dates."""
+    first, *others = arguments
+    are_dates = {value.type.base in TEMPORAL for value in others}
+    if session.flavour == "mysql" and first.is_text and len(are_dates) > 1:
+        raise NotComputable("text compared with dates and other values at once")
 
 
 def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     value, low, high = arguments
     check_written_clocks(arguments, session)
+    _check_text_among_dates(arguments, session)
     are_texts = [one.is_text or one.type.base in MEMBERS | BINARY for one in arguments]
-    if any(are_texts) and any(one.type.base in NUMBERS for one in arguments):  # all are compared as numbers then
+    kinds = NUMBERS | {"year"} if session.flavour == "mysql" else NUMBERS
+    if any(are_texts) and any(one.type.base in kinds for one in arguments):  # all are compared as numbers then
         value, low, high = (Value(doubles(one, session), DOUBLE, one.constant) if is_text else one
                             for one, is_text in zip(arguments, are_texts, strict=True))
     sides = [FUNCTIONS[name]([value, bound], Call(name), session, n) for name, bound in ((">=", low), ("<=", high))]

@@ -81,6 +81,9 @@ def _common_type(arguments: Arguments, session: Session, name: str) -> ColumnTyp
 def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Value], ColumnType]:
     """The values converted to their common type; each is shown with its own digits."""
     type_ = _common_type(arguments, session, name)
+    if session.flavour == "mysql" and type_.base == "decimal" and any(
+            value.type.base == "year" and pc.any(pc.equal(value.values, 0)).as_py() for value in arguments):
+        raise NotComputable("the YEAR 0 beside a DECIMAL")  # a column has '0', and a function '0000'
     if type_ is not BYTES:  # MariaDB's bits beside numbers
         arguments = [numbers(as_number(value, session), constant=value.constant) if value.type.base == "bit" else value
                      for value in arguments]
@@ -257,6 +260,9 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     kinds = {value.type.base for value in arguments}
     if session.flavour == "mariadb" and kinds & {*TEMPORAL} and len(kinds) > 1 and kinds & {"time", *MEMBERS, *BINARY}:
         raise NotComputable(f"{call.name} of times and other values")
+    if session.flavour == "mysql" and kinds & DATES and (kinds & {*MEMBERS} or (
+            texts and not all(value.is_text or value.type.base in TEMPORAL for value in arguments))):
+        raise NotComputable(f"{call.name} of dates, and of members or of text and numbers")  # '16383-15-31' is one
     if session.flavour == "mariadb" and not all(value.is_text or value.type.base == "json" for value in arguments):
         arguments = [_plain(value) if value.type.base == "json" else value for value in arguments]
     are_strings = [value.is_text or value.type.base in (*MEMBERS, *BINARY) for value in arguments]

@@ -20,6 +20,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, MEMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.zero_dates import DAY
+from applier.sql.casting.temporals import rounds
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.combinations import computed
@@ -216,6 +217,12 @@ def exact_seconds(value: Value, session: Session) -> pa.Array:
         return number.quantize(_MICROSECOND, ROUND_DOWN)
 
     return by_distinct(value.values if value.is_text else as_number(value, session), read, pa.decimal128(38, 6))
+
+
+def check_seconds(found: pa.Array, session: Session) -> None:
+    """Raise NotComputable for seconds with more than six digits behind the point in a sql_mode that cuts them."""
+    if not rounds(session) and not pc.round(found, 6).equals(found):
+        raise NotComputable("seconds with more than six digits behind the point in TIME_TRUNCATE_FRACTIONAL")
 
 
 _MICROSECOND = Decimal("0.000001")

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY
+from applier.mysql.types import BINARY, MEMBERS
 from applier.mysql.versions import is_since
 from applier.sql.casting.byte_strings import bytes_of_text
 from applier.sql.functions.collated import (
@@ -258,10 +258,21 @@ def _compared(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     if any(value.type.base in BINARY for value in arguments):
         arrays = together([Value(as_bytes(value, session), BYTES, value.constant) for value in arguments], n)
     else:
+        if session.flavour == "mysql":
+            _check_beside_numbers(arguments)
         arrays = in_order(arguments, session, n)
     left, right = arrays
     made = pc.subtract(pc.greater(left, right).cast(pa.int64()), pc.less(left, right).cast(pa.int64()))
     return numbers(made, constant=all(value.constant for value in arguments))
+
+
+def _check_beside_numbers(arguments: Arguments) -> None:
+    """Raise NotComputable for text beside a number or a date in STRCMP, where MySQL 9.7 does not compare it by its
+    collation, unless it has letters and digits only."""
+    texts = [value for value in arguments if value.is_text]
+    if len(texts) == len(arguments) - 1 and not any(value.type.base in MEMBERS for value in arguments) and any(
+            pc.all(pc.match_substring_regex(value.values, "^[0-9A-Za-z]*$")).as_py() is False for value in texts):
+        raise NotComputable("STRCMP of a number or a date and text with other characters than letters and digits")
 
 
 def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

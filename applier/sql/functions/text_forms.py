@@ -9,6 +9,7 @@ from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
@@ -95,11 +96,17 @@ def _spaces(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     return Value(made, TEXT, count.constant)
 
 
+_MOST_PLACES = 2**31 - 1
+
+
 def _format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """FORMAT as in English."""
     if len(arguments) != 2:
         raise NotComputable("FORMAT in a language")
     places, most = whole_numbers(arguments[1], session), _MOST_DECIMALS[session.flavour]
+    is_wide = pc.any(pc.greater(pc.abs(places.values), pa.scalar(Decimal(_MOST_PLACES)))).as_py()
+    if is_wide and session.flavour == "mysql":  # it takes the last ones
+        raise NotComputable("FORMAT with a number of digits of more than 32 bits")
     of_type = doubles if arguments[0].type.base in TEMPORAL else as_number
     number = replace(arguments[0], values=of_type(arguments[0], session))
 

@@ -24,7 +24,16 @@ from applier.sql.casting.temporals import local_micros
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.dates.date_functions import EPOCH_DAY, weeks, with_days
 from applier.sql.functions.dates.times import clock_of, local
-from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, MONTHS, SECOND, UNITS, exact_seconds
+from applier.sql.functions.intervals import (
+    FIRST,
+    LAST,
+    LONGEST_TIME,
+    MONTHS,
+    SECOND,
+    UNITS,
+    check_seconds,
+    exact_seconds,
+)
 from applier.sql.nodes import Call
 from applier.sql.values import (
     Arguments,
@@ -84,6 +93,7 @@ def _to_time(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     """SEC_TO_TIME of exact numbers; the longest time of larger ones."""
     found = as_number(arguments[0], session)
     if pa.types.is_floating(found.type) and session.flavour == "mysql":
+        check_seconds(found, session)
         made = computed([found], lambda number: round(max(-_MOST, min(_MOST, number)) * SECOND), pa.int64())
         scale = arguments[0].type.scale
         unit = 1 if scale is None else 10**(6 - min(6, scale))

@@ -28,7 +28,16 @@ from applier.sql.functions.combinations import computed
 from applier.sql.functions.dates.date_functions import with_days
 from applier.sql.functions.dates.forms import FUNCTIONS as FORMS
 from applier.sql.functions.dates.times import LAST_SECOND, last_instant, local
-from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, exact_seconds, shown_instant
+from applier.sql.functions.intervals import (
+    FIRST,
+    LAST,
+    LONGEST_TIME,
+    SECOND,
+    added,
+    check_seconds,
+    exact_seconds,
+    shown_instant,
+)
 from applier.sql.nodes import Call
 from applier.sql.read_times import datetimes, has_dates, have_clocks, instants_or_times, times
 from applier.sql.values import TEXT, Arguments, Function, Value, as_number, numbers, one, together, whole_numbers
@@ -116,6 +125,8 @@ def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -
     there is a fraction; in MariaDB a number of so many digits, and text in which it expects so many, with as many as
     both have."""
     micros, are_times = (replace(start, values=values) for values in instants_or_times(start, session))
+    if session.flavour == "mysql" and _has_wrong_dates(start, micros.values):
+        raise NotComputable("a time added to a value that is none")
     is_number = session.flavour == "mariadb" and not (start.is_text or start.type.base in BINARY)
     own = _digits_of(start, session) if is_number else start.text_scale
     digits = None if own is None else max(own, span.type.fsp)
@@ -269,6 +280,8 @@ def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     is_text = session.flavour == "mariadb" and value.is_text
     found = exact_seconds(value, session) if is_text else as_number(value, session)
     fsp = min(6, found.type.scale) if pa.types.is_decimal(found.type) else 6
+    if session.flavour == "mysql":
+        check_seconds(found, session)
 
     def read(number: Decimal | float) -> int | None:
         if not 0 <= number <= LAST_SECOND + 1:
