@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.character_sets.client_charsets import UTF8
+from applier.mysql.character_sets.client_charsets import SINGLE_BYTE, UTF8
 from applier.mysql.character_sets.collations import charset_of, collation_in
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, NUMBERS, TEMPORAL, ColumnType
-from applier.mysql.versions import is_since
 from applier.sql.casting.texts import WIDE, by_distinct
 from applier.sql.functions.combinations import of_columns
 from applier.sql.functions.text_forms import FUNCTIONS as FORMS
@@ -171,8 +170,8 @@ def _oracle_substring(text: pa.Array, start: Decimal, *count: Decimal) -> pa.Arr
 
 
 def _oracle_replace(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """The same, where NULL is an empty text, and what it has emptied is NULL. Of an empty text, it is NULL on 11.8 and
-    empty on 10.5 and 10.11, if there is one to look for."""
+    """The same, where NULL is an empty text, and what it has emptied is NULL. Of an empty text, it is NULL too if there
+    is one to look for, and the server looks for it by characters."""
     if any(value.type.base in BINARY for value in arguments):
         (text, old, new), type_ = [Value(as_bytes(value, session), BYTES, value.constant) for value in arguments], BYTES
     else:
@@ -183,15 +182,22 @@ def _oracle_replace(arguments: Arguments, call: Call, session: Session, n: int) 
         return Value(text.values, type_, text.constant)
     made, given = pc.replace_substring(text.values, before, after), pc.equal(text.values, nothing)
     empty = pc.equal(made, nothing)
-    if pc.any(given).as_py() and not is_since(session.server_version, _EMPTY_IS_NULL):
-        if not session.server_version or is_since(session.server_version, _EMPTY_IS_OPEN):
-            raise NotComputable("REPLACE of an empty text in sql_mode ORACLE, which depends on the version")
+    if pc.any(given).as_py() and _replaces_bytes(arguments[0], type_):
         empty = pc.and_not(empty, given)
     return Value(pc.if_else(empty, pa.scalar(None, made.type), made), type_, text.constant)
 
 
-_EMPTY_IS_OPEN, _EMPTY_IS_NULL = (10, 12), (11, 8)
-"""MariaDB's first version between those that were seen, and the first one seen where they are NULL."""
+def _replaces_bytes(text: Value, type_: ColumnType) -> bool:
+    """True if REPLACE looks for bytes in a text, which becomes this type: in one of a byte for each character, or by a
+    binary collation (seen on 10.5, 10.11 and 11.8). Raises NotComputable if the collation is not known."""
+    if type_ is BYTES:
+        return True
+    if not text.constant and text.type.charset == type_.charset:
+        if type_.charset in SINGLE_BYTE:
+            return True
+        if text.is_column and text.type.collation == type_.collation:
+            return (type_.collation or "").endswith("_bin")
+    raise NotComputable("REPLACE of an empty text in sql_mode ORACLE, whose collation is not known")
 
 
 def _in_oracle(function: Function) -> Function:
