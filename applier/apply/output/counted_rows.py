@@ -54,7 +54,9 @@ class CountedRows:
         self._unit, self._conversion = unit, conversion
         self._counting = next((column.name for column in conversion.old.columns if column.auto_increment), None)
         self._changes = conversion.numbers_rows or not conversion.keeps_counting
-        self._highest = 0 if self._changes and self._counting is not None and unit.arrivals.counted else None
+        is_known = self._changes and unit.arrivals.counted and any(
+            key.parts[0].column == self._counting for key in conversion.old.keys)  # else each group has its own numbers
+        self._highest = 0 if is_known and self._counting is not None else None
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the remaining rows."""

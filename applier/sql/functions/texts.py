@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.character_sets.client_charsets import SINGLE_BYTE, UTF8
+from applier.mysql.character_sets.charset_tables import SINGLE_BYTE
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import charset_of, collation_in
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, NUMBERS, TEMPORAL, ColumnType

@@ -225,6 +225,19 @@ def test_a_counter_that_a_repair_may_forget_is_not_guessed(tmp_path):
         with_counters(tmp_path, "MyISAM", statements, {})
 
 
+def test_a_counter_of_groups_is_not_guessed(tmp_path):
+    """All servers begin with 1: as a later part of a key, a column has no number of the whole table."""
+    with applier.binlog.Writer(tmp_path / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE t (g INT, a INT AUTO_INCREMENT, PRIMARY KEY (g, a)) ENGINE=MyISAM", "d")
+        with log.transaction():
+            log.insert("d.t", {"g": [1, 1, 2], "a": [1, 2, 1]})
+        log.query("ALTER TABLE t MODIFY a INT", "d")
+        log.query("ALTER TABLE t ADD n SERIAL", "d")
+    with pytest.raises(SchemaError, match="column n continues the numbers of another column"):
+        replayed(tmp_path, [])
+
+
 def test_a_counter_goes_with_its_column(tmp_path):
     """Both servers continue with 11: AUTO_INCREMENT=100 was forgotten."""
     with applier.binlog.Writer(tmp_path / "binlog.000001") as log:
