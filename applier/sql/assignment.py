@@ -42,12 +42,13 @@ from applier.sql.casting.temporal_numbers import of_digits
 from applier.sql.casting.temporals import rounds_otherwise
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.arithmetic import signed_bits
+from applier.sql.functions.arithmetic import as_double, signed_bits
 from applier.sql.functions.json_documents.documents import unquoted
 from applier.sql.values import (
     BYTES,
     TEXT,
     WHOLE,
+    WHOLE_NUMBER,
     Value,
     as_bytes,
     as_number,
@@ -100,6 +101,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     counts = wanted.base in MEMBERS and value.type.base in NUMBERS and not strict
     if value.shown is not None and wanted.base not in MEMBERS and (wanted.charset or wanted.base in BINARY):
         shown = pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
+        width = (value.type.base == "double" and wanted.base in _FIELDS and wanted.length) or 0
+        if width and pc.any(pc.greater(pc.utf8_length(shown), width)).as_py():
+            shown = by_distinct(value.values, lambda number: written(number, width))
         value = Value(shown, TEXT, value.constant)
     if value.is_choice and value.type.base in TEMPORAL and session.flavour == "mysql" and (
             wanted.base in NUMBERS | {"year"} or {value.type.base, wanted.base} in _OF_OTHER_PARTS):
@@ -134,6 +138,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         return pc.if_else(value.values.is_null(), pa.scalar(None, pa.int16()), pa.scalar(0, pa.int16()))
     if wanted.base == "bit" and (value.is_text or value.type.base in BINARY or value.type.base == "json"):
         return _bits(as_bytes(value, session), wanted)
+    if wanted.base == "bit" and value.type is WHOLE_NUMBER and not value.is_column and session.flavour == "mysql" and \
+            pc.any(pc.less(as_number(value, session), _ZERO)).as_py():
+        raise NotComputable("a negative number that may be a DECIMAL as BIT")
     if wanted.base == "bit" and value.type.base in ("decimal", "double", "float"):
         value = _whole(value, wanted)
     if wanted.base == "set" and value.type.base in ("bigint", "bit") and session.flavour == "mysql":
@@ -216,8 +223,8 @@ def _whole(value: Value, wanted: ColumnType) -> Value:
     if wanted.base == "bit" and pa.types.is_floating(values.type) and \
             pc.any(pc.greater_equal(pc.abs(values), 2.0**63)).as_py():
         raise NotComputable("doubles beyond 9223372036854775807 as BIT")
-    whole = decimals.truncated(values, 0) if pa.types.is_decimal(values.type) else pc.trunc(values)
-    return numbers(whole.cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
+    whole = pc.trunc(as_double(values).cast(pa.float64()))
+    return numbers(whole.cast(pa.decimal128(38, 0)), constant=value.constant)
 
 
 def _whole_double(value: Value, wanted: ColumnType, session: Session) -> Value:

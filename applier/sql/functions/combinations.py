@@ -28,6 +28,7 @@ from applier.sql.values import (
     as_text,
     collation_of,
     common_charset,
+    is_ascii,
     text_type,
     together,
     whole_numbers,
@@ -106,6 +107,9 @@ def _read(arguments: Arguments, kinds: tuple[str, ...], call: Call, session: Ses
         raise NotComputable(f"{call.name} of so many arguments")
     named = [kind.removesuffix("?") for kind in kinds]
     texts = [value for value, kind in zip(arguments, named, strict=False) if kind == "text"]
+    if session.flavour == "mysql" and call.name in _OF_PLACES and _are_bytes(texts) and texts[0].is_text and not \
+            is_ascii(texts[0].values):
+        raise NotComputable(f"{call.name} of text that is not ASCII and bytes")  # it counts characters
     if session.flavour == "mysql" and len(texts) > 1 and not _are_bytes(texts):  # all in that of the first one
         type_ = text_type(common_charset(texts[:1]), collation_of(texts))
         texts = [Value(as_text(texts[0], session, type_.charset), type_)]
@@ -113,6 +117,9 @@ def _read(arguments: Arguments, kinds: tuple[str, ...], call: Call, session: Ses
         partial(_text, session=session, charset=common_charset(texts))
     return [as_characters(value) if kind == "text" else whole_numbers(value, session)
             for value, kind in zip(arguments, named, strict=False)], texts
+
+
+_OF_PLACES = frozenset({"LPAD", "RPAD", "INSERT"})
 
 
 def _are_bytes(texts: Arguments) -> bool:

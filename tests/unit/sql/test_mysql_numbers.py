@@ -89,7 +89,7 @@ def test_documents_as_numbers(wanted, made):
 def test_bits_and_members_of_large_numbers():
     of_three = ColumnType("set", members=("a", "b", "c"), charset="utf8mb4")
     assert held("u", of_three) == ["a,b,c", "", "", "a", ""]
-    assert held("n", ColumnType("bit", length=64)) == [0, 2**64 - 1, *EXACT[2:]]
+    assert held("n", ColumnType("bit", length=64)) == [0, 2**64 - 1, EXACT[2], 2**64 - 1, 5]
     assert held("d", ColumnType("bit", length=64)) == [2**64 - 1] * 5
 
 
