@@ -267,12 +267,16 @@ def _compared(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 
 
 def _check_beside_numbers(arguments: Arguments) -> None:
-    """Raise NotComputable for text beside a number or a date in STRCMP, where MySQL 9.7 does not compare it by its
-    collation, unless it has letters and digits only."""
-    texts = [value for value in arguments if value.is_text]
-    if len(texts) == len(arguments) - 1 and not any(value.type.base in MEMBERS for value in arguments) and any(
-            pc.all(pc.match_substring_regex(value.values, "^[0-9A-Za-z]*$")).as_py() is False for value in texts):
-        raise NotComputable("STRCMP of a number or a date and text with other characters than letters and digits")
+    """Raise NotComputable for text beside a number, a date or a document in STRCMP, where MySQL 9.7 does not compare it
+    by its collation, unless it has letters and digits only, or is a constant beside a document."""
+    texts = [value for value in arguments if value.is_text or value.type.base in MEMBERS]
+    if len(texts) != len(arguments) - 1:
+        return
+    beside_document = any(value.type.base == "json" for value in arguments)
+    for value in texts:
+        if not value.constant if beside_document else pc.all(
+                pc.match_substring_regex(value.values, "^[0-9A-Za-z]*$")).as_py() is False:
+            raise NotComputable("STRCMP of text and another value, with other characters than letters and digits")
 
 
 def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

@@ -28,6 +28,7 @@ COLUMNS = {
     "j": (pa.array(DOCUMENTS), ColumnType("json")),
     "y": (pa.array([1999, 0, 2155, 2001, None], pa.int16()), ColumnType("year")),
     "v": (pa.array(["0x41", "", "12", "2020-13-01", None]), TEXT),
+    "z": (pa.array(["é"] * 5), TEXT), "b": (pa.array([b"a"] * 5), ColumnType("varbinary", length=5)),
     "d": (pa.array([datetime.date(1, 1, 1)] * 5), ColumnType("date")),
     "t": (pa.array([datetime.timedelta(0)] * 5, pa.duration("us")), ColumnType("time", fsp=0)),
     "m": (pa.array([datetime.datetime(9999, 12, 31, 23, 59, 59, 500000)] * 5, pa.timestamp("us")),
@@ -90,18 +91,26 @@ def test_bits_and_members_of_large_numbers():
     of_three = ColumnType("set", members=("a", "b", "c"), charset="utf8mb4")
     assert held("u", of_three) == ["a,b,c", "", "", "a", ""]
     assert held("n", ColumnType("bit", length=64)) == [0, 2**64 - 1, EXACT[2], 2**64 - 1, 5]
+    assert held("CAST('2020-02-29 23:59:59.999' AS DATETIME(3)) + 0", of_three) == [""] * 5  # its double has no fraction
     assert held("d", ColumnType("bit", length=64)) == [2**64 - 1] * 5
 
 
 @pytest.mark.parametrize(("sql", "wanted"), [
     ("COALESCE(j)", BIGINT), ("IF(1, j, NULL)", BIGINT), ("m", BIGINT), ("m | 0", TEXT), ("CAST(m AS DATETIME)", TEXT),
     ("t = ''", TEXT), ("t IN (1, 'a')", TEXT), ("GREATEST(d, v, 1)", TEXT), ("v IN (d, 'a')", TEXT),
-    ("v BETWEEN 'a' AND d", TEXT), ("IF(1, y, 2.5)", TEXT), ("STRCMP(d, '[')", TEXT), ("STRCMP(u, v)", TEXT),
+    ("v BETWEEN 'a' AND d", TEXT), ("FLOOR(n)", ColumnType("bit", length=64)), ("STRCMP(j, v)", TEXT),
+    ("LPAD(z, 5, b)", TEXT), ("INSERT(z, 2, 1, b)", TEXT), ("IF(1, y, 2.5)", TEXT), ("STRCMP(d, '[')", TEXT), ("STRCMP(u, v)", TEXT),
     ("FORMAT(1.5, n)", TEXT), ("ADDTIME(v, '01:00:00.5')", TEXT), ("'12345678901234567' DIV 3", TEXT),
 ])
 def test_what_is_not_computed(sql, wanted):
     with pytest.raises(NotComputable):
         held(sql, wanted)
+
+
+@pytest.mark.parametrize(("sql", "length", "made"), [
+    ("-d", 4, "-1e4"), ("-d", 9, "-10101"), ("ABS(m)", 5, "1e14"), ("ABS(m)", 12, "9.9991231e13")])
+def test_dates_as_doubles_in_short_columns(sql, length, made):
+    assert held(sql, ColumnType("char", length=length, charset="utf8mb4")) == [made] * 5
 
 
 @pytest.mark.parametrize("name", ["SEC_TO_TIME", "FROM_UNIXTIME"])
