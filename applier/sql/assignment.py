@@ -318,12 +318,16 @@ def _in_64_bits(number: str, *, is_whole: bool) -> str | None:
     rounds others and limits them to 64 bits. None for other documents, and for numbers that stay as they are."""
     if _WHOLE.fullmatch(number):
         wide = int(number)
-        return str(wide - (1 << 64)) if 1 << 63 <= wide < 1 << 64 else None
+        if wide < 1 << 64 or not is_whole:
+            return str(wide - (1 << 64)) if 1 << 63 <= wide < 1 << 64 else None
     if not is_whole or number[0] not in _DIGITS:
         return None
+    if "e" not in number and abs(float(number)) > _LARGEST:
+        raise NotComputable("a document's DECIMAL beyond 9223372036854775807 as a whole number")
     return str(max(-1 << 63, min((1 << 63) - 1, round(float(number)))))
 
 
+_LARGEST = 2.0**63
 _WHOLE = re.compile(r"\d+", re.ASCII)
 _DIGITS = f"-{string.digits}"
 _WORDS = {"true": "1", "false": "0", "null": "0"}

@@ -159,6 +159,9 @@ def as_number(value: Value, session: Session) -> pa.Array:
     if value.type.compressed:
         raise NotComputable("a COMPRESSED column as a number")  # functions that read a DECIMAL find 0
     if value.digits:
+        if session.flavour == "mysql" and any(not data or int.from_bytes(data, "big") > _OF_DOUBLE
+                                              for data in values.drop_null().to_pylist()):
+            raise NotComputable("so many hexadecimal digits, or none, as a number")  # some functions take a double
         return pa.array([Decimal(int.from_bytes(data, "big")) for data in values.to_pylist()], WHOLE)
     if base in types.BINARY:
         return convert_values(as_ascii(values, value.type, TEXT, session), TEXT, DOUBLE, session).cast(pa.float64())
@@ -175,6 +178,9 @@ def as_number(value: Value, session: Session) -> pa.Array:
     if pa.types.is_decimal(values.type):
         return values.cast(pa.decimal128(38, values.type.scale))
     raise NotComputable(f"{base.upper()} as a number")
+
+
+_OF_DOUBLE = 1 << 53
 
 
 def digits_of_instants(value: Value) -> pa.Array:

@@ -119,7 +119,7 @@ def _binary(value: Value, size: int | None, _: int | None, session: Session) -> 
     return Value(made, ColumnType("varbinary", length=size) if size < NO_VARBINARY else BYTES)
 
 
-def _signed(value: Value, size: int | None, _: int | None, session: Session) -> Value:
+def _signed(value: Value, size: int | None, _: int | None, session: Session, *, is_unsigned: bool = False) -> Value:
     if value.type.base in BINARY and value.digits is False:
         value = Value(byte_strings.as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
     if value.is_text and not (value.is_instant and value.shown is not None):
@@ -139,15 +139,20 @@ def _signed(value: Value, size: int | None, _: int | None, session: Session) -> 
         found = found.cast(pa.decimal128(38, 0))
     if value.type.base == "bit":
         found = signed_bits(found)
+    if value.type.base in ("decimal", "bigint") and session.flavour == "mysql" and not is_unsigned:
+        found = whole_numbers(value, session).values
     return numbers(decimals.rounded(found, 0), constant=False)
 
 
 def _unsigned(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
-    made = _signed(value, size, scale, session)
+    made = _signed(value, size, scale, session, is_unsigned=True)
+    if session.flavour == "mysql" and pc.any(pc.or_(pc.greater_equal(made.values, pa.scalar(Decimal(1 << 64))), pc.less(
+            made.values, pa.scalar(Decimal(-1 << 63))))).as_py():
+        raise NotComputable("CAST of so large or small a number to UNSIGNED")
     is_negative = pc.less(made.values, 0)
     if not pc.any(is_negative).as_py():
         return replace(made, type=ColumnType("bigint", unsigned=True))
-    if value.type.base not in {*INTEGERS, "bit"} and not value.is_text:
+    if value.type.base not in {*INTEGERS, "bit"} and not value.is_text and not value.type.unsigned:
         raise NotComputable("CAST of negative numbers that are no integers to UNSIGNED")
     wrapped = pc.add(made.values.cast(pa.decimal128(37, 0)), pa.scalar(Decimal(2**64), pa.decimal128(20, 0)))
     return Value(pc.if_else(is_negative, wrapped, made.values), ColumnType("bigint", unsigned=True))

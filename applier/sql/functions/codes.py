@@ -26,7 +26,7 @@ from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import charset_name
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS
+from applier.mysql.types import BINARY, INTEGERS, TEMPORAL
 from applier.sql.casting.byte_strings import bytes_of_text, to_text
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, in_charset
 from applier.sql.functions.collated import EACH_BYTE
@@ -244,7 +244,7 @@ def _hex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if value.is_null or value.digits is not False or not _is_number(value):
         return _of_bytes(lambda data: data.hex().upper(), pa.string())(arguments, call, session, n)
 
-    if session.flavour == "mysql" and value.type.base == "decimal":
+    if session.flavour == "mysql" and value.type.base in ("decimal", "bigint"):
         value = whole_numbers(value, session)
 
     def shown(number: Decimal | float) -> str:
@@ -267,6 +267,8 @@ def _in_bases(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     if len(arguments) != 3:
         raise NotComputable("CONV of so many arguments")
     value, *bases = arguments[0], *(whole_numbers(base, session) for base in arguments[1:])
+    if session.flavour == "mysql" and value.constant and value.type.base in TEMPORAL:
+        raise NotComputable("a literal of a date in another base")  # MySQL 9.7 shows other values
     if value.type.base == "bit" or (value.digits and session.flavour == "mysql"):  # a number, whatever the base
         value, bases[0] = numbers(as_number(value, session), constant=value.constant), constant_of(
             pa.scalar(Decimal(10), WHOLE), WHOLE_NUMBER)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.arithmetic import EXTREMES, doubles
@@ -198,6 +198,8 @@ def _simple_case(arguments: Arguments, call: Call, session: Session, n: int) -> 
 
 def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     left, right = arguments
+    if session.flavour == "mysql" and left.constant and left.type.base in NUMBERS and right.type.base in TEMPORAL:
+        raise NotComputable("NULLIF of a literal's number and a date")  # which MySQL turns into that of a date
     same = compared(pc.equal)([left, right], Call("="), session, n)
     if left.type.base in {*INTEGERS, "year", "float"}:  # a number, which no longer shows as a column's
         left = numbers(as_number(left, session), constant=left.constant)

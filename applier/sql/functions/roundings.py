@@ -69,7 +69,8 @@ def _before_point(array: pa.Array, digits: int, round_to: str) -> pa.Array:
     """Exact numbers with zeros before the point: whole numbers."""
     unit = Decimal(10)**min(_BEYOND, -digits)
     made = by_distinct(array, lambda one: None if one is None else
-                       _DIGITS.divide(one, unit).to_integral_value(round_to, _DIGITS) * unit or Decimal(0),
+                       _DIGITS.multiply(_DIGITS.divide(one, unit).to_integral_value(round_to, _DIGITS), unit) or
+                       Decimal(0),
                        pa.decimal128(38, 0))
     return made
 
@@ -86,7 +87,7 @@ def _by_rows(arguments: Arguments, session: Session, n: int, of_double: Callable
             return rounded_double(one, int(places), session, of_double)
         unit = Decimal(1).scaleb(-int(max(-_BEYOND, min(places, kind.scale))))
         whole = _DIGITS.divide(one, unit).to_integral_value(of_decimal, _DIGITS)
-        return whole * unit if whole else Decimal(0)
+        return _DIGITS.multiply(whole, unit) if whole else Decimal(0)
 
     arrays = together([number, digits], n)
     found = computed(arrays, made, kind)

@@ -125,8 +125,9 @@ def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -
     there is a fraction; in MariaDB a number of so many digits, and text in which it expects so many, with as many as
     both have."""
     micros, are_times = (replace(start, values=values) for values in instants_or_times(start, session))
-    if session.flavour == "mysql" and _has_wrong_dates(start, micros.values):
-        raise NotComputable("a time added to a value that is none")
+    if session.flavour == "mysql" and start.is_text and pc.any(pc.and_(
+            micros.values.is_null(), pc.match_substring_regex(start.values, _WRITTEN_AS_A_DATE))).as_py():
+        raise NotComputable("a time added to an invalid date, which may be a time")
     is_number = session.flavour == "mariadb" and not (start.is_text or start.type.base in BINARY)
     own = _digits_of(start, session) if is_number else start.text_scale
     digits = None if own is None else max(own, span.type.fsp)
@@ -146,6 +147,7 @@ def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -
     return Value(made, TEXT, start.constant and span.constant, text_scale=digits, is_instant=True)
 
 
+_WRITTEN_AS_A_DATE = r"^\s*\d+[^\w\s:]+\d+[^\w\s:]+\d"
 _EPOCH = datetime.datetime(1970, 1, 1)
 
 
