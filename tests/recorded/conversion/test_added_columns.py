@@ -38,6 +38,7 @@ NOT_COMPUTABLE = {
     "a quotient that MariaDB keeps more digits of": r"^/ whose result",
     "a double that is cut": r"^a double whose text",
     "TRUE in a document, which MariaDB has stored as 1": r"^TRUE in a document",
+    "a negative number as bits": r"^a negative number that may be a DECIMAL as BIT",
     "0x41 and x'41', which MariaDB tells apart": r"^hexadecimal digits as a number",
 }
 """Why a default is not computed, and what says so."""
