@@ -56,8 +56,8 @@ from applier.sql.values import (
     is_ascii,
     is_computed_double,
     numbers,
-    whole_numbers,
 )
+from applier.sql.whole_numbers import whole_numbers
 
 _OF_NUMBERS = {*NUMBERS, *MEMBERS, "year"}
 """Types to which a number is converted by its value, however many of its digits are shown."""

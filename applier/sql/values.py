@@ -20,7 +20,6 @@ from applier.mysql.values import decimals
 from applier.mysql.values.value_texts import exact_texts
 from applier.sql.casting import shown_numbers
 from applier.sql.casting.byte_strings import as_ascii, bytes_of_text
-from applier.sql.casting.number_texts import leading_integers
 from applier.sql.casting.texts import BMP, WIDE, by_distinct, in_charset
 from applier.sql.casting.values import SHOWN, convert_values
 from applier.sql.nodes import Call
@@ -38,7 +37,6 @@ BYTES = ColumnType("longblob")
 SEVERAL = ""
 """Stands for the collation of text made of texts with different collations."""
 WHOLE = pa.decimal128(38, 0)
-_LEAST, _MOST = (pa.scalar(Decimal(bound), WHOLE) for bound in (-1 << 63, (1 << 63) - 1))
 
 
 @dataclass(frozen=True)
@@ -369,51 +367,3 @@ def one(value: Value) -> Any:
     if not value.constant:
         raise NotComputable("an argument that is not the same in every row")
     return value.values[0].as_py()
-
-
-def whole_numbers(value: Value, session: Session) -> Value:
-    """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
-    if value.type.base in types.BINARY and value.digits is False:
-        value = replace(value, values=as_ascii(value.values, value.type, TEXT, session), type=TEXT)
-    if value.is_text and not value.is_instant:  # the digits that it begins with
-        made = leading_integers(value.values, value.type.charset, session.flavour, is_column=value.is_column)
-        return replace(value, values=made.cast(WHOLE), type=WHOLE_NUMBER)
-    if value.type.base in types.TEMPORAL and session.flavour == "mariadb":  # its seconds are cut
-        return replace(value, values=decimals.truncated(as_number(value, session), 0), type=WHOLE_NUMBER)
-    if value.type.base in types.TEMPORAL and value.type.fsp:  # rounded as a time, to the next minute or day
-        if value.is_choice:
-            raise NotComputable("a chosen time with a fraction as a whole number")
-        value = converted(value, WHOLE_NUMBER, session)
-    found = as_number(value, session)
-    if pa.types.is_floating(found.type):
-        found = pc.round(found, 0, round_mode="half_to_even").cast(WHOLE)
-        found = pc.max_element_wise(pc.min_element_wise(found, _MOST, skip_nulls=False), _LEAST, skip_nulls=False)
-    found = decimals.rounded(found, 0)
-    return replace(value, values=_of_64_bits(found, value) if session.flavour == "mysql" else found, type=WHOLE_NUMBER)
-
-
-def _of_64_bits(found: pa.Array, value: Value) -> pa.Array:
-    """Whole numbers, of which MySQL takes too large ones of a DECIMAL for the largest. Raises NotComputable for one of
-    which it is not known whether it is a DECIMAL's."""
-    if value.type.base not in ("decimal", "bigint") or (value.type.base == "bigint" and value.type.unsigned):
-        return found
-    least, most = _LEAST, _MOST
-    if value.type.base == "decimal" and value.type.unsigned:
-        least, most = pa.scalar(Decimal(0), WHOLE), pa.scalar(Decimal(_BEYOND - 1), WHOLE)
-    wide = pc.and_(pc.greater(found, _MOST), pc.less(found, pa.scalar(Decimal(_BEYOND), WHOLE)))
-    if value.type.base == "bigint" and pc.any(wide).as_py():
-        raise NotComputable("a number of more than 9223372036854775807 that may be a DECIMAL as a whole number")
-    return pc.max_element_wise(pc.min_element_wise(found, most, skip_nulls=False), least, skip_nulls=False)
-
-
-_BEYOND = 1 << 64
-
-
-def whole_number(value: Value, session: Session) -> int:
-    """A constant's whole number. Raises NotComputable."""
-    [number] = as_number(value, session).to_pylist()
-    if not value.constant or number is None or number != int(number):
-        raise NotComputable("an argument that is not a whole number")
-    return int(number)
-
-

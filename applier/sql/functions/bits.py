@@ -17,7 +17,8 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.mysql.values import decimals
 from applier.sql.nodes import Call
-from applier.sql.values import WHOLE, Arguments, Function, Value, as_number, together, whole_numbers
+from applier.sql.values import WHOLE, Arguments, Function, Value, as_number, together
+from applier.sql.whole_numbers import whole_numbers
 
 UNSIGNED = ColumnType("bigint", unsigned=True)
 _ALL = (1 << 64) - 1

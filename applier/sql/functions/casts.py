@@ -48,8 +48,8 @@ from applier.sql.values import (
     shown_bytes,
     text_type,
     type_of_bytes,
-    whole_numbers,
 )
+from applier.sql.whole_numbers import whole_numbers
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
 _Cast: TypeAlias = Callable[[Value, int | None, int | None, Session], Value]

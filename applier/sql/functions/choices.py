@@ -36,8 +36,8 @@ from applier.sql.values import (
     numbers,
     text_type,
     together,
-    whole_numbers,
 )
+from applier.sql.whole_numbers import whole_numbers
 
 _BITS = 64
 

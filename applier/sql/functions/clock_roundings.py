@@ -18,7 +18,8 @@ from applier.mysql.versions import is_since
 from applier.sql.casting.temporals import cut, cut_time, local_micros
 from applier.sql.functions.intervals import LAST, LONGEST_TIME, SECOND
 from applier.sql.nodes import Call
-from applier.sql.values import Arguments, Function, Value, whole_number
+from applier.sql.values import Arguments, Function, Value
+from applier.sql.whole_numbers import whole_number
 
 
 def or_of_clocks(function: Function) -> Function:

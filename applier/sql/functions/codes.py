@@ -49,9 +49,9 @@ from applier.sql.values import (
     text_type,
     together,
     truth,
-    whole_numbers,
 )
 from applier.sql.values import constant as constant_of
+from applier.sql.whole_numbers import whole_numbers
 
 _DIGITS = string.digits + string.ascii_uppercase
 _BASES = range(2, 37)

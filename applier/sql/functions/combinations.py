@@ -31,8 +31,8 @@ from applier.sql.values import (
     is_ascii,
     text_type,
     together,
-    whole_numbers,
 )
+from applier.sql.whole_numbers import whole_numbers
 
 _EACH_BYTE = "latin1"
 """The character set in which every byte is a character: bytes are cut and searched as such text."""

@@ -84,11 +84,9 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
     if session.flavour == "mysql" and type_.base == "decimal" and any(
             value.type.base == "year" and pc.any(pc.equal(value.values, 0)).as_py() for value in arguments):
         raise NotComputable("the YEAR 0 beside a DECIMAL")  # a column has '0', and a function '0000'
-    if type_ is not BYTES:  # MariaDB's bits beside numbers
-        arguments = [numbers(as_number(value, session), constant=value.constant) if value.type.base == "bit" else value
-                     for value in arguments]
-    if type_.base == "decimal":
-        arguments = [_number_of_year(value, session) if value.type.base == "year" else value for value in arguments]
+    numeric = (set() if type_ is BYTES else {"bit"}) | ({"year"} if type_.base == "decimal" else set())
+    arguments = [numbers(as_number(value, session), constant=value.constant) if value.type.base in numeric else value
+                 for value in arguments]
     scales = {value.type.scale or 0 for value in arguments if not value.is_null}
     shows = type_.base != "decimal" or (len(scales) == 1 and not any(map(has_seconds, arguments)))
     made = []
@@ -115,14 +113,6 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
         made.append(Value(values, type_, value.constant, digits=digits, shows=shows, shown=shown,
                           is_instant=value.is_instant and type_.base == "longtext"))
     return made, type_
-
-
-def _number_of_year(value: Value, session: Session) -> Value:
-    """A YEAR beside numbers with a fraction. The year 0 has one digit; in MySQL it has four in text that a function
-    makes of it."""
-    if session.flavour == "mysql" and pc.any(pc.equal(value.values, 0)).as_py():
-        raise NotComputable("the YEAR 0 or a number with a fraction")
-    return numbers(as_number(value, session), constant=value.constant)
 
 
 def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:

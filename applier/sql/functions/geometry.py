@@ -20,7 +20,8 @@ from applier.mysql.types import BINARY, ColumnType
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
-from applier.sql.values import Function, Value, as_number, as_text, numbers, shown_bytes, together, whole_number
+from applier.sql.values import Function, Value, as_number, as_text, numbers, shown_bytes, together
+from applier.sql.whole_numbers import whole_number
 
 GEOMETRY = ColumnType("geometry")
 _KINDS = {name.upper(): entry.shape for name, entry in TYPES.items() if entry.shape}

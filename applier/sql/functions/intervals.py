@@ -32,8 +32,8 @@ from applier.sql.values import (
     as_text,
     shown_bytes,
     together,
-    whole_numbers,
 )
+from applier.sql.whole_numbers import whole_numbers
 
 SECOND = 1_000_000
 UNITS = {"MICROSECOND": 1, "SECOND": SECOND, "MINUTE": 60 * SECOND, "HOUR": 3600 * SECOND, "DAY": DAY,

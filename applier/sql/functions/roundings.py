@@ -31,9 +31,8 @@ from applier.sql.values import (
     exact_type,
     numbers,
     together,
-    whole_number,
-    whole_numbers,
 )
+from applier.sql.whole_numbers import whole_number, whole_numbers
 
 _BEYOND = 39
 """A digit before the point that no exact number has."""

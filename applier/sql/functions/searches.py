@@ -50,8 +50,8 @@ from applier.sql.values import (
     text_type,
     together,
     truth,
-    whole_numbers,
 )
+from applier.sql.whole_numbers import whole_numbers
 
 _COMPARES_CODES = re.compile(r"(utf8(mb[34])?_general|latin1_(swedish|general))_(nopad_)?ci")
 """Collations that hold no letter for two others."""

@@ -19,7 +19,8 @@ from applier.sql.functions.arithmetic import doubles
 from applier.sql.functions.combinations import of_values
 from applier.sql.functions.roundings import rounded_double
 from applier.sql.nodes import Call
-from applier.sql.values import TEXT, Arguments, Function, Value, as_number, together, whole_numbers
+from applier.sql.values import TEXT, Arguments, Function, Value, as_number, together
+from applier.sql.whole_numbers import whole_numbers
 
 _MOST_CHARACTERS = 1 << 20
 _DIGITS = Context(prec=400)

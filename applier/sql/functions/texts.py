@@ -39,8 +39,8 @@ from applier.sql.values import (
     shown_bytes,
     text_type,
     together,
-    whole_number,
 )
+from applier.sql.whole_numbers import whole_number
 
 _MOST_BYTES = 1 << 20
 """The most bytes of a repeated or padded text."""

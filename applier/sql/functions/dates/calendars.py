@@ -43,9 +43,8 @@ from applier.sql.values import (
     numbers,
     of_seconds,
     together,
-    whole_number,
-    whole_numbers,
 )
+from applier.sql.whole_numbers import whole_number, whole_numbers
 
 
 def _week(of_year: bool) -> Function:

@@ -40,7 +40,8 @@ from applier.sql.functions.intervals import (
 )
 from applier.sql.nodes import Call
 from applier.sql.read_times import datetimes, has_dates, have_clocks, instants_or_times, times
-from applier.sql.values import TEXT, Arguments, Function, Value, as_number, numbers, one, together, whole_numbers
+from applier.sql.values import TEXT, Arguments, Function, Value, as_number, numbers, one, together
+from applier.sql.whole_numbers import whole_numbers
 
 
 def _time(value: Value, session: Session) -> Value:

@@ -13,7 +13,8 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.nodes import Call
-from applier.sql.values import Arguments, Function, Value, whole_number
+from applier.sql.values import Arguments, Function, Value
+from applier.sql.whole_numbers import whole_number
 
 
 def _datetimes(micros: np.ndarray, type_: ColumnType) -> Value:

@@ -1,0 +1,67 @@
+"""Arguments that are a number of something, as whole numbers of 64 bits: over whole columns, and of constants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, TEMPORAL
+from applier.mysql.values import decimals
+from applier.sql.casting.byte_strings import as_ascii
+from applier.sql.casting.number_texts import leading_integers
+from applier.sql.values import TEXT, WHOLE, WHOLE_NUMBER, Value, as_number, converted
+
+_LEAST, _MOST = (pa.scalar(Decimal(bound), WHOLE) for bound in (-1 << 63, (1 << 63) - 1))
+
+
+def whole_numbers(value: Value, session: Session) -> Value:
+    """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
+    if value.type.base in BINARY and value.digits is False:
+        value = replace(value, values=as_ascii(value.values, value.type, TEXT, session), type=TEXT)
+    if value.is_text and not value.is_instant:  # the digits that it begins with
+        made = leading_integers(value.values, value.type.charset, session.flavour, is_column=value.is_column)
+        return replace(value, values=made.cast(WHOLE), type=WHOLE_NUMBER)
+    if value.type.base in TEMPORAL and session.flavour == "mariadb":  # its seconds are cut
+        return replace(value, values=decimals.truncated(as_number(value, session), 0), type=WHOLE_NUMBER)
+    if value.type.base in TEMPORAL and value.type.fsp:  # rounded as a time, to the next minute or day
+        if value.is_choice:
+            raise NotComputable("a chosen time with a fraction as a whole number")
+        value = converted(value, WHOLE_NUMBER, session)
+    found = as_number(value, session)
+    if pa.types.is_floating(found.type):
+        found = pc.round(found, 0, round_mode="half_to_even").cast(WHOLE)
+        found = pc.max_element_wise(pc.min_element_wise(found, _MOST, skip_nulls=False), _LEAST, skip_nulls=False)
+    found = decimals.rounded(found, 0)
+    return replace(value, values=_of_64_bits(found, value) if session.flavour == "mysql" else found, type=WHOLE_NUMBER)
+
+
+def _of_64_bits(found: pa.Array, value: Value) -> pa.Array:
+    """Whole numbers, of which MySQL takes too large ones of a DECIMAL for the largest. Raises NotComputable for one of
+    which it is not known whether it is a DECIMAL's."""
+    if value.type.base not in ("decimal", "bigint") or (value.type.base == "bigint" and value.type.unsigned):
+        return found
+    least, most = _LEAST, _MOST
+    if value.type.base == "decimal" and value.type.unsigned:
+        least, most = pa.scalar(Decimal(0), WHOLE), pa.scalar(Decimal(_BEYOND - 1), WHOLE)
+    wide = pc.and_(pc.greater(found, _MOST), pc.less(found, pa.scalar(Decimal(_BEYOND), WHOLE)))
+    if value.type.base == "bigint" and pc.any(wide).as_py():
+        raise NotComputable("a number of more than 9223372036854775807 that may be a DECIMAL as a whole number")
+    return pc.max_element_wise(pc.min_element_wise(found, most, skip_nulls=False), least, skip_nulls=False)
+
+
+_BEYOND = 1 << 64
+
+
+def whole_number(value: Value, session: Session) -> int:
+    """A constant's whole number. Raises NotComputable."""
+    [number] = as_number(value, session).to_pylist()
+    if not value.constant or number is None or number != int(number):
+        raise NotComputable("an argument that is not a whole number")
+    return int(number)
+
+
