@@ -241,10 +241,12 @@ def _in(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 
 def _check_text_among_dates(arguments: Arguments, session: Session) -> None:
-    """Raise NotComputable for text in IN and BETWEEN of dates and other text, all of which MySQL reads as dates."""
+    """Raise NotComputable for text in IN and BETWEEN of dates and other text, all of which MySQL reads as dates, except
+    beside constants in a wide set."""
     first, *others = arguments
     are_dates = {value.type.base in TEMPORAL for value in others}
-    if session.flavour == "mysql" and first.is_text and len(are_dates) > 1:
+    is_by_text = first.type.charset in WIDE and all(value.constant for value in others)
+    if session.flavour == "mysql" and first.is_text and len(are_dates) > 1 and not is_by_text:
         raise NotComputable("text compared with dates and other values at once")
 
 
