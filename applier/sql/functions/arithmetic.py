@@ -104,6 +104,8 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
         if double is None:
             raise NotComputable(f"{call.name} of doubles")
         made = double(*arrays)
+        if pa.types.is_floating(made.type) and pc.any(pc.is_inf(made)).as_py():
+            raise NotComputable(f"{call.name} beyond the largest double")
         if pa.types.is_floating(made.type) and session.flavour == "mariadb":
             if call.name == "MOD" and "-0.0" in map(str, made.unique().to_pylist()):
                 raise NotComputable("a remainder of -0, which some versions of MariaDB have")

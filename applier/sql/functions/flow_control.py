@@ -81,9 +81,9 @@ def _common_type(arguments: Arguments, session: Session, name: str) -> ColumnTyp
 def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Value], ColumnType]:
     """The values converted to their common type; each is shown with its own digits."""
     type_ = _common_type(arguments, session, name)
-    if session.flavour == "mysql" and type_.base == "decimal" and any(
+    if session.flavour == "mysql" and type_.base in ("decimal", "bigint") and any(
             value.type.base == "year" and pc.any(pc.equal(value.values, 0)).as_py() for value in arguments):
-        raise NotComputable("the YEAR 0 beside a DECIMAL")  # a column has '0', and a function '0000'
+        raise NotComputable("the YEAR 0 as one of several numbers")  # a column has '0', and a function '0000'
     numeric = (set() if type_ is BYTES else {"bit"}) | ({"year"} if type_.base == "decimal" else set())
     arguments = [numbers(as_number(value, session), constant=value.constant) if value.type.base in numeric else value
                  for value in arguments]
