@@ -182,8 +182,11 @@ class AfterImages:
         return source_numbers(self._definition.columns[number], self._definition)
 
     def _any_source(self, number: int) -> np.ndarray:
-        """Return which images have a column that this one depends on."""
-        return _any([self._none, *(self._is_there(source) for source in self._sources(number))])
+        """Return which images have a column that this one depends on. MariaDB's are taken for one where the time zone
+        decides, since a replica computes a column that they omit."""
+        anew = self._computes_omitted & ~self._inserted & _depends_on_zone(
+            self._definition.columns[number], self._definition)
+        return _any([anew, *(self._is_there(source) for source in self._sources(number))])
 
     def _is_there(self, number: int) -> np.ndarray:
         if number in self._decoded:
@@ -278,11 +281,19 @@ def source_numbers(column: Column, definition: TableDefinition) -> list[int]:
 
 def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]:
     """Return the STORED columns, by number, that a replica computes if an image has any of these columns: MySQL's does
-    so regardless of the image's generated value, MariaDB's if the image does not have it
-    (FormatDescription.computes_omitted)."""
-    return {number: _made_of(column, definition) for number, column in enumerate(definition.columns)
+    so regardless of the image's generated value, MariaDB's if the image does not have it, whatever else it has
+    (FormatDescription.computes_omitted). That differs where the time zone decides: of TIMESTAMPs."""
+    every = frozenset(range(len(definition.columns)))
+    return {number: every if _depends_on_zone(column, definition) else _made_of(column, definition)
+            for number, column in enumerate(definition.columns)
             if column.generated == "stored" and (
                 definition.flavour == "mariadb" or not any(map(depends_on_escapes, expressions(column, definition))))}
+
+
+def _depends_on_zone(column: Column, definition: TableDefinition) -> bool:
+    """Return whether a generated column gets another value on MariaDB in another time zone."""
+    return definition.flavour == "mariadb" and any(
+        definition.columns[number].type.base == "timestamp" for number in _made_of(column, definition))
 
 
 def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:

@@ -184,7 +184,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         return value.values
     if value.type.base in BINARY and wanted.base == "json":
         raise NotComputable("bytes as a document")
-    if value.type.base == "double" and value.type.scale is None and wanted.base in _FIELDS and wanted.length:
+    if value.type.base == "double" and (value.type.scale is None or value.is_column) and wanted.base in _FIELDS and \
+            wanted.length:
         width = wanted.length
         value = Value(by_distinct(value.values, lambda number: written(number, width)), TEXT, value.constant)
     elif is_computed_double(value) and (wanted.charset or wanted.base in BINARY) and wanted.base not in MEMBERS:

@@ -39,6 +39,9 @@ EXPRESSIONS, ROWS = 40, 12  # of a table
 _OF_BYTES = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set", "binary", "varbinary",
              "tinyblob", "blob", "mediumblob", "longblob")
 _FAMILIES = "nnnnsssssbbeddddttjy"
+_EXTREMES = ["18446744073709551615", "9223372036854775808", "9223372036854775807", "-9223372036854775808", "-1e20",
+             "1e19", "101112.999999", "-0.000001", "59.9999996"]
+"""Numbers at the ends of 64 bits, and of a second."""
 
 
 @dataclass
@@ -59,7 +62,7 @@ class Table:
         self.cursor.execute("DROP TABLE IF EXISTS t")
         self.cursor.execute(self.created("t"))
         for number in range(ROWS):
-            row = ", ".join("NULL" if values.chance(0.05) else values.literal(family) for family in _FAMILIES)
+            row = ", ".join("NULL" if values.chance(0.05) else self._literal(family) for family in _FAMILIES)
             with suppress(pymysql.Error):
                 self.cursor.execute(f"INSERT IGNORE INTO t VALUES ({number}, {row})")
         self.kinds = self._kinds("t")
@@ -68,7 +71,7 @@ class Table:
                 self.cursor.execute(f"DELETE FROM t WHERE CAST({name} AS CHAR) LIKE '%-00%' OR {name} LIKE '0000%'")
         self.rows = self._rows("t", self.kinds)
         named = [Column.of(name, kind, "") for name, kind in self.kinds if name != "k"]
-        self.named = [replace(one, family=values.pick("nsbdtj")) for one in named] if values.chance(0.3) else named
+        self.named = [replace(one, family=values.pick("nsbdtjey")) for one in named] if values.chance(0.3) else named
 
     def _kind(self, family: str) -> str:
         """A type that the server has."""
@@ -79,6 +82,10 @@ class Table:
                 self.cursor.execute("DROP TABLE h")
                 if kind != "SERIAL":
                     return kind
+
+    def _literal(self, family: str) -> str:
+        is_extreme = family == "n" and self.values.chance(0.15)
+        return self.values.pick(_EXTREMES) if is_extreme else self.values.literal(family)
 
     def created(self, name: str, more: str = "") -> str:
         return f"CREATE TABLE {name} (k INT PRIMARY KEY, {', '.join(self.columns)}{more}) CHARACTER SET {self.charset}"
