@@ -182,7 +182,7 @@ class AfterImages:
         return source_numbers(self._definition.columns[number], self._definition)
 
     def _any_source(self, number: int) -> np.ndarray:
-        """Return which images have a column that this one depends on. MariaDB's are taken for one where the time zone
+        """Return which images have a column that this one depends on. MariaDB's count as such where the time zone
         decides, since a replica computes a column that they omit."""
         anew = self._computes_omitted & ~self._inserted & _depends_on_zone(
             self._definition.columns[number], self._definition)

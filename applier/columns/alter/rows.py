@@ -29,7 +29,7 @@ from applier.errors import NotComputable, SchemaError
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES, Family, types_of
-from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.types import MEMBERS, ColumnType, arrow_type
 from applier.mysql.values import zero_dates
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import TableDefinition, table_schema, without_rows
@@ -227,6 +227,9 @@ class RowConverter:
         """The session in which a column's values are converted: for MariaDB ALLOW_INVALID_DATES applies only to dates
         and to numbers that are not exact. A CHAR that becomes BINARY in place keeps InnoDB's spaces."""
         session = self._conversion.session
+        if old.type.base == "char" and new.type.base in MEMBERS and self._conversion.new.charset == "binary" and \
+                "PAD_CHAR_TO_FULL_LENGTH" in session.sql_mode and self._conversion.old.charset != "binary":
+            raise self._cannot("members out of text with its spaces, in a table that becomes binary")
         if (old.type.base, new.type.base) == ("char", "binary") and is_in_place(self._conversion):
             return replace(session, sql_mode=f"{session.sql_mode},PAD_CHAR_TO_FULL_LENGTH")
         if session.flavour == "mysql" or old.type.base in _ALLOWED_AS_DATES:

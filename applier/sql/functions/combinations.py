@@ -110,6 +110,10 @@ def _read(arguments: Arguments, kinds: tuple[str, ...], call: Call, session: Ses
     if session.flavour == "mysql" and call.name in _OF_PLACES and _are_bytes(texts) and texts[0].is_text and not \
             is_ascii(texts[0].values):
         raise NotComputable(f"{call.name} of text that is not ASCII and bytes")  # it counts characters
+    if session.flavour == "mysql" and call.name in _OF_PLACES and session.made_in == "binary" and not (
+            texts[0].is_text or texts[0].type.base in BINARY) and not all(is_ascii(as_text(value, session))
+                                                                          for value in texts[1:]):
+        raise NotComputable(f"{call.name} of a number and text that is not ASCII in a table of bytes")
     if session.flavour == "mysql" and len(texts) > 1 and not _are_bytes(texts):  # all in that of the first one
         type_ = text_type(common_charset(texts[:1]), collation_of(texts))
         texts = [Value(as_text(texts[0], session, type_.charset), type_)]
