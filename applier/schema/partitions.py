@@ -194,6 +194,13 @@ class Partitioning:
             return tuple(map(folded, self.names))
         return tuple(folded(name) for partition in self.partitions for name in self.subpartitions_of(partition))
 
+    def number_of_place(self, place: str) -> int:
+        """The index of one of `places`. Raises SchemaError for an unknown name, as a damaged snapshot may have it."""
+        try:
+            return self.places.index(place)
+        except ValueError:
+            raise SchemaError(f"rows lie in partition {quote_name(place)}, which is not known") from None
+
     def without(self, names: Iterable[str]) -> Partitioning:
         """The partitioning after DROP PARTITION."""
         dropped = self.numbers_of(names)
@@ -244,8 +251,8 @@ class PartRows:
     of_subpartitions: bool = False
 
     def holds(self, place: str) -> bool:
-        """Return whether they are the rows in one of `Partitioning.places`."""
-        number = self.partitioning.places.index(place)
+        """Return whether they are the rows in one of `Partitioning.places`. Raises SchemaError for an unknown one."""
+        number = self.partitioning.number_of_place(place)
         within = 1 if self.of_subpartitions else self.partitioning.n_subpartitions
         return (number // within in self.numbers) == self.inside
 

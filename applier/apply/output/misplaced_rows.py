@@ -42,7 +42,7 @@ def over_statement(conversion: RowConversion, misplaced: Misplaced) -> tuple[lis
         numbers = _numbers(made, conversion, by)
         if moves and conversion.repairs and (numbers == NOWHERE).any():
             raise conversion.refusal(f"{_LIE}how many of them are moved before one that belongs to no partition")
-        belong = numbers != NOWHERE if moves else numbers == by.places.index(place)
+        belong = numbers != NOWHERE if moves else numbers == by.number_of_place(place)
         placed.append(made.filter(pa.array(belong)))
         if not moves and not belong.all():
             stay[place] = made.filter(pa.array(~belong))

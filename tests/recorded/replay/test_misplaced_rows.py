@@ -5,6 +5,7 @@ import pytest
 
 import applier.binlog
 from applier.errors import ReplayStopped, SchemaError
+from applier.schema.partitions import Partition, Partitioning
 from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
 from tests.support.real_server import Case, differences, replayed
@@ -195,3 +196,9 @@ def test_an_undo_over_statements_that_may_move_misplaced_rows(later, tmp_path):
     assert made.deleted == 1
     history = applier.history(log, "d.t", columns=["id"]).to_arrow().to_pylist()
     assert [row["_ended_by"] for row in history if row["id"] == 9] == [None]
+
+
+def test_a_place_that_a_table_does_not_have():
+    """A damaged snapshot may name one."""
+    with pytest.raises(SchemaError, match="rows lie in partition `gone`, which is not known"):
+        Partitioning("HASH", "id", partitions=(Partition("p0"),)).rows_of(["p0"]).holds("gone")
