@@ -95,7 +95,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = replace(value, type=BYTES)
     if wanted.base in BINARY and (value.is_text or value.type.charset in WIDE):
         value = Value(as_bytes(value, session), BYTES, value.constant)
-    if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose:
+    if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose and not (
+            wanted.charset in ("ucs2", "utf16") and session.flavour == "mysql"):
         raise NotComputable("bytes that functions make as text in a wide character set")
     is_number_of_time = wanted.base == "time" and value.type.base in NUMBERS and not rounds_otherwise(session)
     counts = wanted.base in MEMBERS and value.type.base in NUMBERS and not strict

@@ -38,6 +38,7 @@ from applier.sql.functions.json_documents.documents import as_documents
 from applier.sql.nodes import Call, Literal, Node, nodes_of
 from applier.sql.read_times import datetimes
 from applier.sql.values import (
+    BOOL,
     BYTES,
     JSON,
     TEXT,
@@ -166,7 +167,7 @@ class Calls:
         made = self._without_fraction(made, call)
         is_told = call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and \
             arguments[1].constant
-        if is_told or made.is_text or made.type.base in _WITHOUT_DIGITS or all(
+        if is_told or made.is_text or made.type is BOOL or made.type.base in _WITHOUT_DIGITS or all(
                 _shows(value) or (has_seconds(value) and not made.type.scale) for value in arguments):
             return made
         is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale

@@ -246,7 +246,7 @@ def is_computed_double(value: Value) -> bool:
 
 def shown_bytes(value: Value) -> pa.Array:
     """Bytes that are ASCII as text, whatever its character set. Raises NotComputable for others."""
-    if not _is_ascii_data(value.values):
+    if not is_ascii_data(value.values):
         raise NotComputable("bytes that are not ASCII as text")
     return value.values.cast(pa.string())
 
@@ -295,14 +295,14 @@ def beside_text(values: list[Value]) -> list[Value]:
     Raises NotComputable for such bytes that are not ASCII."""
     data = [value for value in values if value.type.base in types.BINARY]
     charsets = {value.type.charset for value in values if value.is_text and value.type.collation is not None}
-    if all(_is_ascii_data(value.values) for value in data):
+    if all(is_ascii_data(value.values) for value in data):
         charsets |= {value.type.charset for value in values if value.type.base in types.MEMBERS} - {"binary"}
     if not data or not charsets or not all(value.is_loose for value in data):
         return values
     made = []
     for value in values:
         if value.type.base in types.BINARY:
-            if charsets & WIDE or not _is_ascii_data(value.values):
+            if charsets & WIDE or not is_ascii_data(value.values):
                 raise NotComputable("bytes that are not ASCII beside text")
             value = replace(value, values=value.values.cast(pa.string()), digits=False, is_loose=False,
                             type=text_type(next(iter(charsets)), None))
@@ -310,7 +310,7 @@ def beside_text(values: list[Value]) -> list[Value]:
     return made
 
 
-def _is_ascii_data(data: pa.Array) -> bool:
+def is_ascii_data(data: pa.Array) -> bool:
     return all(one is None or one.isascii() for one in data.unique().to_pylist())
 
 

@@ -72,7 +72,8 @@ def bit_bytes(values: pa.Array, old: ColumnType) -> pa.Array:
 
 
 def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Bytes as text: they are taken to be in the new character set."""
+    """Bytes as text: they are taken to be in the new character set, in ucs2 and utf16 with a zero byte before an odd
+    number of them."""
     charset = new.charset or "utf8mb4"
     if charset == "ascii" and session.flavour == "mysql" and not _is_ascii(values):
         return fitted(by_distinct(values, lambda data: _valid_start(data, "ascii")), new)
@@ -80,6 +81,8 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
         from applier.mysql.character_sets.exact_text import exact_text
 
         return fitted(exact_text(values, charset), new)
+    if charset in ("ucs2", "utf16"):
+        return fitted(by_distinct(values, _of_pairs), new)
     if charset not in UTF8:
         raise NotComputable(f"bytes as text in {charset}")
     try:
@@ -91,6 +94,19 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
         made = pc.replace_substring_regex(made, f"(?s){of_four}.*", "") if session.flavour == "mysql" else \
             pc.replace_substring_regex(made, of_four, "????")
     return fitted(made, new)
+
+
+def _of_pairs(data: bytes) -> str:
+    try:
+        text = (b"\0" * (len(data) % 2) + data).decode("utf-16-be")
+    except UnicodeDecodeError:
+        raise NotComputable("bytes that are half a character of UTF-16 as text") from None
+    if _BEYOND_PAIRS.search(text):
+        raise NotComputable("bytes that are two halves of a character as text")
+    return text
+
+
+_BEYOND_PAIRS = re.compile("[\U00010000-\U0010ffff]")
 
 
 def labels_to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -106,6 +122,24 @@ def _valid_start(data: bytes, codec: str = "utf-8") -> str:
         return data.decode(codec)
     except UnicodeDecodeError as error:
         return data[:error.start].decode(codec)
+
+
+def read_as_text(data: bytes, charset: str, session: Session) -> str | None:
+    """Bytes as text of a form of UTF-8, or of ASCII, as functions read them. If some are not text, it is NULL in a
+    strict session; in others it ends before them. The sql_mode is known of a statement, but not of a rows event."""
+    try:
+        text, end = data.decode(), len(data)
+    except UnicodeDecodeError as error:
+        text, end = data[:error.start].decode(), error.start
+    if (charset == "ascii" and not data.isascii()) or (session.flavour == "mariadb" and _SURROGATE.match(data, end)):
+        raise NotComputable("bytes that are not text as text")
+    if charset == "utf8mb3" and (beyond := _BEYOND_PAIRS.search(text)):
+        text, end = text[:beyond.start()], 0
+    if end == len(data):
+        return text
+    if not session.server_version:
+        raise NotComputable("bytes that are not text as text, which depends on the session's sql_mode")
+    return None if "STRICT_" in session.sql_mode else text
 
 
 def _with_marks(data: bytes) -> str:

@@ -9,12 +9,14 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, DATES, INTEGERS, TEMPORAL, ColumnType
@@ -44,6 +46,7 @@ from applier.sql.values import (
     converted,
     digits_of_instants,
     is_ascii,
+    is_ascii_data,
     numbers,
     shown_bytes,
     text_type,
@@ -60,7 +63,7 @@ def cast(value: Value, call: Call, session: Session) -> Value:
     """A value as the words after AS, or USING, say. Raises NotComputable."""
     is_document = value.is_document or (session.flavour == "mariadb" and value.type.base == "json")
     if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
-        text = _of_bytes(value, session) if value.type.base in BINARY else as_text(value, session)
+        text = _of_bytes(value, TEXT, session) if value.type.base in BINARY else as_text(value, session)
         return Value(text, TEXT, value.constant, is_document=is_document and call.word.startswith("CHARSET"))
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
         made = _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
@@ -92,23 +95,26 @@ def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool =
     if is_made and value.constant and session.flavour == "mysql" and value.is_text and not is_ascii(value.values):
         raise NotComputable("a constant's text that is not ASCII in another character set")  # some of it twice
     if value.type.base in BINARY:
-        return Value(byte_strings.to_text(value.values, value.type, type_, session), type_, value.constant)
+        return Value(_of_bytes(value, type_, session), type_, value.constant)
     if value.is_text and value.type.charset == type_.charset:
         return Value(value.values, type_, value.constant)
     return Value(in_charset(as_text(value, session), str(type_.charset)), type_, value.constant)
 
 
 def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
-    text = _of_bytes(value, session) if value.type.base in BINARY else as_text(value, session)
+    text = _of_bytes(value, TEXT, session) if value.type.base in BINARY else as_text(value, session)
     type_ = text_type("utf8mb4", DEFAULT_COLLATIONS["mariadb"]["utf8mb4"]) if session.literals in WIDE else TEXT
     return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), type_)
 
 
-def _of_bytes(value: Value, session: Session) -> pa.Array:
-    """Bytes as text in UTF-8. Of bytes that are none, what MySQL makes depends on the sql_mode. Raises ArrowInvalid."""
-    if session.flavour == "mysql":
-        return value.values.cast(pa.string())
-    return byte_strings.to_text(value.values, value.type, TEXT, session)
+def _of_bytes(value: Value, type_: ColumnType, session: Session) -> pa.Array:
+    """Bytes as text of a type."""
+    charset = type_.charset or ""
+    if session.flavour == "mysql" and charset == "ascii" and not is_ascii_data(value.values):
+        raise NotComputable("bytes that are not ASCII as text in ascii")
+    if session.flavour == "mysql" and charset in UTF8:
+        return by_distinct(value.values, partial(byte_strings.read_as_text, charset=charset, session=session))
+    return byte_strings.to_text(value.values, value.type, type_, session)
 
 
 def _binary(value: Value, size: int | None, _: int | None, session: Session) -> Value:
@@ -241,8 +247,10 @@ def _without_zero_dates(value: Value, session: Session) -> Value:
 def _year(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     """MySQL's CAST to YEAR: of a date its year, else of the number; NULL for others than a YEAR has. The text of a zero
     is 2000, as that of two digits is a year near it."""
-    if session.flavour == "mariadb" or value.type.base in (*BINARY, "time", "timestamp", "json", "bit"):
+    if session.flavour == "mariadb" or value.type.base in (*BINARY, "time", "json", "bit"):
         raise NotComputable(f"CAST of {value.type.base.upper()} to YEAR")
+    if value.type.base == "timestamp":
+        value = converted(value, ColumnType("datetime", fsp=value.type.fsp), session)
     if value.type.base in TEMPORAL:
         real = pc.year(zero_dates.as_nulls(value.values).cast(pa.timestamp("us")))
         days = zero_dates.numbers_of(value.values) // (1 if value.type.base == "date" else zero_dates.DAY)

@@ -18,6 +18,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, MEMBERS, TEMPORAL
 from applier.sql.functions.arithmetic import doubles
 from applier.sql.functions.combinations import computed
+from applier.sql.functions.compared_forms import without_century
 from applier.sql.functions.conditions import FUNCTIONS as CONDITIONS
 from applier.sql.nodes import Call
 from applier.sql.values import (
@@ -66,6 +67,7 @@ def _element(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 def _field(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """FIELD: the number of the first value that the first argument equals, 0 for none: as text if all are, else as
     numbers."""
+    arguments = [without_century(value, session) for value in arguments]
     wanted, *others = arguments
     are_texts = [value.is_text or value.is_null or value.type.base in (*MEMBERS, *TEMPORAL, *BINARY)
                  for value in arguments]

@@ -27,7 +27,7 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import charset_name
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS, TEMPORAL
-from applier.sql.casting.byte_strings import bytes_of_text, to_text
+from applier.sql.casting.byte_strings import bytes_of_text, read_as_text, to_text
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, in_charset
 from applier.sql.functions.collated import EACH_BYTE
 from applier.sql.functions.combinations import computed
@@ -209,29 +209,7 @@ def _characters(arguments: Arguments, call: Call, session: Session, n: int) -> V
         return Value(to_text(made, BYTES, type_, session), type_, constant)
     if charset not in {*UTF8, "ascii"}:
         raise NotComputable(f"CHAR in {charset}")
-    return Value(by_distinct(made, partial(_text_of, charset=charset, session=session)), type_, constant)
-
-
-def _text_of(data: bytes, charset: str, session: Session) -> str | None:
-    """Bytes as text of a form of UTF-8, or of ASCII. If some are not text, it is NULL in a strict session; in others it
-    ends before them. The sql_mode is known of a statement, but not of a rows event."""
-    try:
-        text, end = data.decode(), len(data)
-    except UnicodeDecodeError as error:
-        text, end = data[:error.start].decode(), error.start
-    if (charset == "ascii" and not data.isascii()) or _SURROGATE.match(data, end):
-        raise NotComputable("CHAR of bytes that are not text")
-    if charset == "utf8mb3" and (beyond := _BEYOND_UTF8MB3.search(text)):
-        text, end = text[:beyond.start()], 0
-    if end == len(data):
-        return text
-    if not session.server_version:
-        raise NotComputable("CHAR of bytes that are not text, which depends on the session's sql_mode")
-    return None if "STRICT_" in session.sql_mode else text
-
-
-_SURROGATE = re.compile(rb"\xed[\xa0-\xbf]")
-_BEYOND_UTF8MB3 = re.compile("[\U00010000-\U0010ffff]")
+    return Value(by_distinct(made, partial(read_as_text, charset=charset, session=session)), type_, constant)
 
 
 def _shortest(number: int) -> bytes:

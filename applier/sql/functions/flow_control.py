@@ -17,9 +17,12 @@ from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, NUMBE
 from applier.mysql.values import zero_dates
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.arithmetic import EXTREMES, doubles
+from applier.sql.functions.compared_forms import without_century
 from applier.sql.functions.conditions import FUNCTIONS as CONDITIONS
-from applier.sql.functions.conditions import check_written_clocks, compared
+from applier.sql.functions.conditions import compared
+from applier.sql.functions.date_comparisons import check_written_clocks
 from applier.sql.nodes import Call
+from applier.sql.read_times import times
 from applier.sql.values import (
     BOOL,
     BYTES,
@@ -59,7 +62,7 @@ def _common_type(arguments: Arguments, session: Session, name: str) -> ColumnTyp
         return replace(typed[0].type, fsp=max(value.type.fsp for value in typed))
     have_text = any(value.is_text or value.type.base in MEMBERS for value in typed)
     if kinds & {"json", "geometry"} or (session.flavour == "mysql" and (
-            "bit" in kinds or (kinds & {*TEMPORAL} and not have_text))):
+            (kinds & {*TEMPORAL} and not have_text))):
         raise NotComputable("a value of one type or another")
     if kinds & BINARY or ("bit" in kinds and (have_text or kinds & {*TEMPORAL})):
         return BYTES
@@ -182,7 +185,8 @@ def _simple_case(arguments: Arguments, call: Call, session: Session, n: int) -> 
     """Simple CASE: a value, then alternating values to compare with and results; the rest is the ELSE."""
     subject, *branches = arguments
     check_written_clocks([subject, *branches[:-1:2]], session)
-    branches[:-1:2] = [CONDITIONS["="]([subject, when], Call("="), session, n) for when in branches[:-1:2]]
+    subject, *whens = (without_century(value, session) for value in (subject, *branches[:-1:2]))
+    branches[:-1:2] = [CONDITIONS["="]([subject, when], Call("="), session, n) for when in whens]
     return _case(branches, call, session, n)
 
 
@@ -190,6 +194,8 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     left, right = arguments
     if session.flavour == "mysql" and left.constant and left.type.base in NUMBERS and right.type.base in TEMPORAL:
         raise NotComputable("NULLIF of a literal's number and a date")  # which MySQL turns into that of a date
+    if session.flavour == "mysql" and left.constant and right.type.base == "year":
+        raise NotComputable("NULLIF of a constant and a YEAR")  # which MySQL turns into that year
     same = compared(pc.equal)([left, right], Call("="), session, n)
     if left.type.base in {*INTEGERS, "year", "float"}:  # a number, which no longer shows as a column's
         left = numbers(as_number(left, session), constant=left.constant)
@@ -233,6 +239,18 @@ def _days_among(arguments: Arguments, session: Session) -> Arguments:
     return made
 
 
+def _times_among(arguments: Arguments, session: Session) -> Arguments:
+    """MariaDB's times beside literals as times."""
+    texts = [value for value in arguments if value.is_text]
+    if session.flavour == "mysql" or not all(value.constant for value in texts) or any(
+            value.type.base != "time" for value in arguments if not value.is_text) or len(texts) in (0, len(arguments)):
+        return arguments
+    made = [times(value, session) if value.is_text else value for value in arguments]
+    if any(value.values.null_count or value.type.fsp for value in made if value.constant):
+        raise NotComputable("text that is no time, or has a fraction, compared with times")
+    return [replace(value, type=ColumnType("time", fsp=max(one.type.fsp for one in made))) for value in made]
+
+
 def _digits_of_second(value: Value) -> int:
     if not value.is_text:
         return value.type.fsp or 0
@@ -248,7 +266,7 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     if any(value.is_null for value in arguments):
         return Value(pa.nulls(1), NULL, constant=True)
     texts = [value for value in arguments if value.is_text]
-    arguments = _days_among(arguments, session)
+    arguments = _times_among(_days_among(arguments, session), session)
     kinds = {value.type.base for value in arguments}
     if session.flavour == "mariadb" and kinds & {*TEMPORAL} and len(kinds) > 1 and kinds & {"time", *MEMBERS, *BINARY}:
         raise NotComputable(f"{call.name} of times and other values")

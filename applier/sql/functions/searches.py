@@ -266,9 +266,17 @@ def _compared(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     return numbers(made, constant=all(value.constant for value in arguments))
 
 
+_YEAR_OR_WORD = re.compile("[0-9]{4}|[A-Za-z]*")
+
+
 def _check_beside_numbers(arguments: Arguments) -> None:
     """Raise NotComputable for text beside a number, a date or a document in STRCMP, where MySQL 9.7 does not compare it
-    by its collation, unless it has letters and digits only, or is a constant beside a document."""
+    by its collation, unless it has letters and digits only, or is a constant beside a document; and for a constant
+    beside a YEAR, which may be another year there."""
+    if any(value.type.base == "year" for value in arguments) and any(
+            value.constant and not value.is_null and not _YEAR_OR_WORD.fullmatch(str(value.values[0].as_py()))
+            for value in arguments):
+        raise NotComputable("STRCMP of a YEAR and a constant")
     texts = [value for value in arguments if value.is_text or value.type.base in MEMBERS]
     if len(texts) != len(arguments) - 1:
         return

@@ -1,0 +1,76 @@
+"""Two values in the form in which servers compare them: as numbers, as years, or as text.
+
+Source: MySQL manual, "Type Conversion in Expression Evaluation"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY
+from applier.sql.functions.arithmetic import operands
+from applier.sql.functions.collated import equal_texts, in_order
+from applier.sql.values import WHOLE, Arguments, Value, as_number, numbers, together
+
+_EXACT_IN_DOUBLE = 2**53
+"""All whole numbers up to this one are doubles; beyond it some are not."""
+
+
+EQUALITIES = frozenset({"=", "<>", "IN", "<=>"})
+
+
+def comparable_numbers(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
+    exact = together([replace(value, values=as_number(value, session)) for value in arguments], n)
+    arrays = operands(arguments, session, n)[0]
+    if any(found.type != array.type and _is_large(found) for found, array in zip(exact, arrays, strict=True)):
+        raise NotComputable("large numbers compared with doubles")
+    scale = max(array.type.scale if pa.types.is_decimal(array.type) else 0 for array in arrays)
+    return [array.cast(pa.decimal128(38, scale)) if pa.types.is_decimal(array.type) else array for array in arrays]
+
+
+def _is_large(exact: pa.Array) -> bool:
+    size = pc.max(pc.abs(exact)).as_py()
+    return size is not None and size > _EXACT_IN_DOUBLE
+
+
+def with_years(arguments: Arguments, session: Session) -> Arguments:
+    """A constant beside a column of YEAR as the year that it stands for: 99 is 1999, and '0' is 2000."""
+    years = [value for value in arguments if value.type.base == "year"]
+    return [_as_year(value, session, beside_column=any(year.is_column for year in years))
+            if years and value.constant else value for value in arguments]
+
+
+def without_century(value: Value, session: Session) -> Value:
+    """A YEAR as the number that it is, which makes no year of a constant beside it; any other value as it is."""
+    return numbers(as_number(value, session), constant=value.constant) if value.type.base == "year" else value
+
+
+def _as_year(value: Value, session: Session, *, beside_column: bool) -> Value:
+    number = as_number(value, session)[0].as_py()
+    if number is None or number >= 100 or (number <= 0 and not value.is_text):
+        return value
+    if not beside_column or value.type.base in BINARY or number != int(number):
+        raise NotComputable("a YEAR compared with one of two digits")
+    if value.is_text and not _DIGITS_OF_YEAR.fullmatch(text := value.values[0].as_py()):
+        if number or _DIGIT.search(text):
+            raise NotComputable("a YEAR compared with text that is partly a number")
+        return value  # 0, as a number is
+    century = 1900 if number >= _FIRST_OF_1900 else 2000
+    return numbers(pa.array([Decimal(century + int(number))], WHOLE), constant=True)
+
+
+_FIRST_OF_1900 = 70
+_DIGITS_OF_YEAR, _DIGIT = re.compile("[0-9]{1,2}|000"), re.compile("[0-9]")
+
+
+def comparable_texts(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:
+    """A constant takes the other side's collation; in MySQL so does text without a collation of its own, from documents
+    and numbers."""
+    return (equal_texts if name in EQUALITIES else in_order)(arguments, session, n)
