@@ -59,9 +59,9 @@ _BEYOND = 1 << 64
 
 def whole_number(value: Value, session: Session) -> int:
     """A constant's whole number. Raises NotComputable."""
-    [number] = as_number(value, session).to_pylist()
-    if not value.constant or number is None or number != int(number):
-        raise NotComputable("an argument that is not a whole number")
+    number = as_number(value, session)[0].as_py() if value.constant else None
+    if number is None or number != int(number):
+        raise NotComputable("an argument that is not a constant whole number")
     return int(number)
 
 

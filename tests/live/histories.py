@@ -8,10 +8,11 @@ others.
 
 Each history is what one connection does in databases of its own. Some of them share a log, which is replayed at once,
 by the one route or by the other. A table that is refused is left out, and the others are compared: what the snapshot
-holds with what the server holds. With `--replica`, a second server of the same version decides where they differ: it
-replicates the log, and what it holds is right. A history counts as equal if the snapshot holds the same, and as "a
-replica has other rows" if the witness found that these are not the source's. The folder `--keep` gets the log and the
-statements of each history that is not equal, `--shrink` of them with as few statements as still show it.
+holds with what the server holds. With `--replica`, a second server of the same version decides where they differ, or
+where one is refused: it replicates the log. What it holds is right; where it stops, nothing is to be replayed. A
+history counts as equal if the snapshot holds the same, and as "a replica has other rows" if the witness found that
+these are not the source's. The folder `--keep` gets the log and the statements of each history that is not equal,
+`--shrink` of them with as few statements as still show it.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ class Run:
         return Recorded(seed, history.database, done, Path(), place, server.held(history.database))
 
     def _note(self, judge: Judge, one: Recorded, verdict: Verdict) -> None:
-        if verdict.kind == WRONG:
+        if verdict.kind == WRONG or (verdict.kind == REFUSED and self.replica is not None):
             one = self._again(one)
             verdict = self._sure(judge, one)
         self.counts[verdict.kind] += 1
@@ -137,11 +138,13 @@ class Run:
     def _sure(self, judge: Judge, one: Recorded) -> Verdict:
         """The verdict on a history that has a log of its own, where a replica has the last word."""
         verdict = judge.alone(one)
-        if verdict.kind != WRONG or self.replica is None:
+        if verdict.kind not in (WRONG, REFUSED) or self.replica is None:
             return verdict
         said = replica_says(self.server, self.replica, one)
         if isinstance(said, str):
             return Verdict(STOPPED, re.sub(r"'[^']*'|\d+", "…", said), (said, *verdict.lines))
+        if verdict.kind == REFUSED:
+            return verdict
         if said == one.held:
             return Verdict(DIVERGED, verdict.reason, verdict.lines) if self._differed(judge, one, verdict) else verdict
         sources, one.held = one.held, said
