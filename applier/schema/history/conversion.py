@@ -41,7 +41,7 @@ class RowConversion:
     of MariaDB, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks`
     and `lc_time_names` are the session's, `literal_collation` is that of literals in MySQL's expressions, `says_stored`
     is as in Altered, and `sequences` are the next numbers of a replica's sequences from which new columns take numbers,
-    as far as these are known."""
+    as far as these are known. A statement that `leaves_rows` alters another table, or gives this one another name."""
 
     old: TableDefinition
     new: TableDefinition
@@ -68,6 +68,7 @@ class RowConversion:
     literal_collation: str | None = None
     sequences: tuple[SequenceState, ...] = ()
     says_stored: bool = False
+    leaves_rows: bool = False
 
     @property
     def kept(self) -> list[tuple[Column, Column]]:

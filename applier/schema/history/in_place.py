@@ -43,7 +43,7 @@ _BINARY_FORMS = {"char": "binary", "varchar": "varbinary", **{
 def is_in_place(conversion: RowConversion) -> bool:
     """True if the server executes the statement in place, with InnoDB. In strict mode MySQL does more in place."""
     old, new = conversion.old, conversion.new
-    if _NOTHING.fullmatch(conversion.words) and new.flavour == "mariadb":
+    if conversion.leaves_rows or (_NOTHING.fullmatch(conversion.words) and new.flavour == "mariadb"):
         return True
     if not conversion.is_innodb:
         return _names_only(conversion)

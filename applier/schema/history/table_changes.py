@@ -251,7 +251,7 @@ class TableChanges:
             self._tables.end(old, origin.end)
             return
         definition = moved(version.definition, *new)
-        self._go_on(version, Altered(definition, tuple(range(len(definition.columns)))), None, origin)
+        self._go_on(version, Altered(definition, tuple(range(len(definition.columns)))), None, origin, leaves_rows=True)
 
     def _can_be_named(self, table: TableName) -> bool:
         """True if a server accepts these names. Raises SchemaError if one is not accepted and the table is replayed."""
@@ -265,15 +265,16 @@ class TableChanges:
         return True
 
     def _go_on(self, version: TableVersion, altered: Altered, context: StatementContext | None,
-               origin: StatementOrigin, written: TableDefinition | None = None) -> None:
+               origin: StatementOrigin, written: TableDefinition | None = None, *, leaves_rows: bool = False) -> None:
         """Continue the table as a statement has altered it, with its rows. `written` is the definition with the
-        expressions that the server has then, if they are not those by which it alters the rows."""
+        expressions that the server has then, if they are not those by which it alters the rows; `leaves_rows` is as in
+        RowConversion."""
         old = version.definition
         new = self._tables.numbered(continued(old, altered.definition, altered.sources))
         self._check_engine(new)
         self._point_anew(altered, old, origin)
         others = (other.definition for other in self._tables.alive() if other.id != version.id)
-        context = context or StatementContext(old.flavour, time_zone="SYSTEM")
+        context = context or StatementContext(old.flavour, time_zone=self._tables.time_zone)
         conversion = RowConversion(
             old, new, altered.sources, context.sql_mode, context.time_zone, origin.sql, origin.timestamp_us,
             origin.file, origin.position, origin.gtid, altered.removed, rewritten=altered.rewritten,
@@ -282,7 +283,7 @@ class TableChanges:
             server_version=origin.server_version,
             foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names,
             literal_collation=context.default_collations["utf8mb4"] if old.flavour == "mysql" else None,
-            says_stored=altered.says_stored)
+            says_stored=altered.says_stored, leaves_rows=leaves_rows)
         if altered.kept_defaults and is_in_place(conversion):
             new = altered.in_place(new)
             conversion = replace(conversion, new=new)
@@ -326,7 +327,7 @@ class TableChanges:
             keys = pointed_anew(definition.foreign_keys, *names, renames)
             if keys != definition.foreign_keys:
                 self._go_on(child, Altered(replace(definition, foreign_keys=keys),
-                                           tuple(range(len(definition.columns)))), None, origin)
+                                           tuple(range(len(definition.columns)))), None, origin, leaves_rows=True)
 
     def create(self, definition: TableDefinition, origin: StatementOrigin, *sources: RowSource,
                emptied: int | None = None) -> None:
@@ -341,8 +342,8 @@ class TableChanges:
         for version in list(self._tables.alive()):
             definition = version.definition
             if version.time_zone != time_zone and computes_in_zone(definition):
-                same = RowConversion(definition, definition, tuple(range(len(definition.columns))), file=origin.file,
-                                     position=origin.position, gtid=origin.gtid)
+                same = RowConversion(definition, definition, tuple(range(len(definition.columns))), time_zone=time_zone,
+                                     file=origin.file, position=origin.position, gtid=origin.gtid, leaves_rows=True)
                 self._tables.go_on(version, origin.end, origin.sql, same)
 
     def _check_engine(self, definition: TableDefinition) -> None:

@@ -62,7 +62,7 @@ def _common_type(arguments: Arguments, session: Session, name: str) -> ColumnTyp
         return replace(typed[0].type, fsp=max(value.type.fsp for value in typed))
     have_text = any(value.is_text or value.type.base in MEMBERS for value in typed)
     if kinds & {"json", "geometry"} or (session.flavour == "mysql" and (
-            (kinds & {*TEMPORAL} and not have_text))):
+            kinds & {*TEMPORAL} and not have_text)):
         raise NotComputable("a value of one type or another")
     if kinds & BINARY or ("bit" in kinds and (have_text or kinds & {*TEMPORAL})):
         return BYTES
