@@ -236,7 +236,7 @@ class UnitSpec:
     with changes written beside them (applier.apply.output.merged_unit). `time_zone`: the zone in which generated
     columns that images omit are computed. `may_divide`: its range may be divided further; `is_part`: it is the result
     of that (applier.apply.routes.parts), and its rows are always written. `may_misplace`: rows may lie in
-    partitions to which they do not belong.
+    partitions to which they do not belong. `counts`: a later statement needs the table's next number of AUTO_INCREMENT.
     """
 
     number: int
@@ -255,6 +255,7 @@ class UnitSpec:
     may_divide: bool = False
     is_part: bool = False
     may_misplace: bool = False
+    counts: bool = False
 
     @cached_property
     def merges(self) -> bool:

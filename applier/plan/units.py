@@ -188,6 +188,7 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
             target = staging.target(version.definition.database, version.definition.name,
                                   history=version.definition.versioning is not None)
         search, key, needs = searches[version.id], table_key(version.definition), cascades.needs(version.id)
+        counts = any(source.conversion.needs_counter for later in chain[link + 1:] for source in later.version.sources)
         for nth, (low, high, origin) in enumerate(ranges):
             for source in version.sources:
                 origin = Altered(unit=chain[link - 1].units[nth], conversion=source.conversion)
@@ -196,7 +197,7 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
                 search=search or (NotSearched() if key is None else KeyRange(key, low, high)), origin=origin,
                 needs=needs, target=target, type_conversions=allowed, same_columns=not chain[0].version.given,
                 idempotent=idempotent, witness=witness, time_zone=version.time_zone,
-                may_divide=not item.single_unit_reason, may_misplace=version.may_misplace,
+                may_divide=not item.single_unit_reason, may_misplace=version.may_misplace, counts=counts,
                 may_merge=may_merge and target is not None and target.merges and isinstance(origin, FromBase)))
     return number + len(ranges)
 

@@ -30,13 +30,15 @@ _RANK = "\0rank"
 class RowsBefore:
     """The rows of a unit before the first change, in the order of its key if they come from another version, and,
     apart, misplaced ones. `ranks` as in RowsOfSource. is_unordered: the rows lost their key, and are not in the order
-    in which the server has them. `counter` as in RowsOfSource."""
+    in which the server has them. `counter` as in RowsOfSource, before the changes. have_asked: some got numbers in a
+    column that was there before the statement."""
 
     rows: pa.Table
     misplaced: Misplaced = field(default_factory=dict)
     ranks: np.ndarray | None = None
     is_unordered: bool = False
     counter: int | None = 1
+    have_asked: bool = False
 
 
 def altered_rows(conversion: RowConversion, before: CountedRows, sort_by: TableKey | None) -> RowsBefore:
@@ -45,10 +47,10 @@ def altered_rows(conversion: RowConversion, before: CountedRows, sort_by: TableK
     Raises SchemaError if values cannot be converted as the server converts them, or if it is unknown which rows it
     kept; ReplayStopped if two rows would have the same key.
     """
-    new_key, is_unordered, ranks = table_key(conversion.new), False, None
+    new_key, is_unordered, ranks, have_asked = table_key(conversion.new), False, None, False
     if conversion.numbers_rows or conversion.ignores is not None or follows_arrival(conversion.new) or (
             new_key is None and table_key(conversion.old) is not None) or leads_elsewhere(conversion):
-        rows, is_unordered = _copied(conversion, before)
+        rows, is_unordered, have_asked = _copied(conversion, before)
         if new_key is not None and not is_unordered and _keeps_order(conversion):
             ranks = np.arange(rows.num_rows)
         sort_by = new_key
@@ -59,7 +61,7 @@ def altered_rows(conversion: RowConversion, before: CountedRows, sort_by: TableK
         rows, ranks = rows.drop_columns(_RANK), np.asarray(rows.column(_RANK))
     elif sort_by is not None:
         rows = _sorted(rows, sort_by, conversion)
-    return RowsBefore(rows, ranks=ranks, is_unordered=is_unordered and new_key is None)
+    return RowsBefore(rows, ranks=ranks, is_unordered=is_unordered and new_key is None, have_asked=have_asked)
 
 
 def _keeps_order(conversion: RowConversion) -> bool:
@@ -69,9 +71,9 @@ def _keeps_order(conversion: RowConversion) -> bool:
         definition.partitioning or definition.versioning for definition in (old, new))
 
 
-def _copied(conversion: RowConversion, before: CountedRows) -> tuple[pa.Table, bool]:
+def _copied(conversion: RowConversion, before: CountedRows) -> tuple[pa.Table, bool, bool]:
     """Return the rows in the order in which the server copies them, and whether that is unknown: it numbers them in
-    this order, or drops a duplicate that comes later."""
+    this order, or drops a duplicate that comes later. And whether some asked for numbers."""
     arrivals = before.arrivals
     rows = pa.concat_tables([without_rows(table_schema(conversion.old)), *before.rows()])
     unknown = ""
@@ -80,11 +82,15 @@ def _copied(conversion: RowConversion, before: CountedRows) -> tuple[pa.Table, b
         rows = rows if order is None else rows.take(order)
     except NotComputable as error:
         unknown = error.message
-    made = _by(RowConverter(conversion, unknown, before.counter), iter([rows]))
+    converter = RowConverter(conversion, unknown, before.counter)
+    made = _by(converter, iter([rows]))
     if conversion.ignores is not None:
+        n_copied = made.num_rows
         counting = replace(conversion, first_number=conversion.first_number or before.counter or 0)
         made = left_by_ignore(made, counting, conversion.ignores, unknown)
-    return made, bool(unknown) and rows.num_rows > 1
+        if converter.draws and made.num_rows < n_copied:  # what a row that is left out takes is not known
+            raise conversion.refusal(f"column {converter.draws} numbers the rows, and some of them are removed")
+    return made, bool(unknown) and rows.num_rows > 1, converter.have_asked
 
 
 def exchanged_rows(own: RowConversion, kept: Iterator[pa.Table], other: RowConversion, moved: Iterator[pa.Table],

@@ -1,5 +1,7 @@
 """The next number of AUTO_INCREMENT over DDL: a table keeps it where it is, whichever column has AUTO_INCREMENT.
 
+It follows on the highest number that an insert or an update gave to the column, also if that row is gone.
+
 Of InnoDB's tables, only those with an AUTO_INCREMENT column have one. A table of an engine without transactions keeps
 that of a column that no longer has AUTO_INCREMENT, with all later ALTERs, until it is emptied by TRUNCATE, or a
 statement gives another number. DROP COLUMN of the column that has AUTO_INCREMENT forgets it. Judged by MySQL 9.7 and
@@ -18,8 +20,13 @@ import pyarrow.compute as pc
 
 from applier.apply.output.misplaced_rows import Misplaced
 from applier.columns.alter.scan_order import Arrivals
+from applier.mysql.types import INTEGERS
+from applier.schema.definition import TableDefinition
 from applier.schema.engines import counts_rows
 from applier.schema.history.conversion import RowConversion
+from applier.schema.key_infos import is_innodb
+from applier.schema.table_parts import Column
+from applier.sql.casting.numbers import limits_of
 
 
 class RowsOfSource(Protocol):
@@ -39,8 +46,8 @@ class RowsOfSource(Protocol):
 
     @property
     def counter(self) -> int | None:
-        """Return the next number of AUTO_INCREMENT with which the version began, besides what its definition tells;
-        None if it is unknown. To be called after the rows are taken."""
+        """Return the table's next number of AUTO_INCREMENT after the changes, besides what its definition tells; None
+        if it is unknown. To be called after the rows are taken."""
 
     @property
     def misplaced(self) -> Misplaced:
@@ -52,20 +59,10 @@ class CountedRows:
 
     def __init__(self, unit: RowsOfSource, conversion: RowConversion) -> None:
         self._unit, self._conversion = unit, conversion
-        self._counting = next((column.name for column in conversion.old.columns if column.auto_increment), None)
-        self._changes = conversion.numbers_rows or not conversion.keeps_counting
-        is_known = self._changes and unit.arrivals.counted and any(
-            key.parts[0].column == self._counting for key in conversion.old.keys)  # else each group has its own numbers
-        self._highest = 0 if is_known and self._counting is not None else None
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the remaining rows."""
-        for rows in self._unit.rows():
-            if self._highest is not None:
-                highest = pc.max(rows.column(self._counting)).as_py() if rows.num_rows else 0
-                is_whole = highest is None or isinstance(highest, int | Decimal)
-                self._highest = max(self._highest, int(highest or 0)) if is_whole else None
-            yield rows
+        return self._unit.rows()
 
     @property
     def arrivals(self) -> Arrivals:
@@ -86,22 +83,81 @@ class CountedRows:
     def counter(self) -> int | None:
         """The number from which a column that the statement adds or alters continues, if the statement gives none; 1 if
         from none, None if that is unknown. To be called after the rows are taken."""
-        begun, old = self._unit.counter, self._conversion.old
+        begun = self._unit.counter
         if not self._conversion.continues_numbers:
             return 1
-        if begun is None or (self._counting is not None and self._highest is None):
+        if begun is None:
             return None
-        number = max(begun, old.first_number, 1 if self._highest is None else self._highest + 1)
+        number = max(begun, self._conversion.old.first_number)
         return None if number > 1 and self._conversion.gives_zero else number
 
-    @property
-    def counter_after(self) -> int | None:
-        """The number with which the version after the statement begins, as `counter` of a unit."""
-        if not counts_rows(self._conversion.new):
+    def counter_after(self, made: pa.Table, have_asked: bool) -> int | None:
+        """The number with which the version after the statement begins, given its rows, and whether some of them got
+        numbers in a column that was there before."""
+        conversion = self._conversion
+        column = counting_column(conversion.new)
+        if not counts_rows(conversion.new):
             return 1
-        counts = any(column.auto_increment for column in self._conversion.new.columns)
-        if given := self._conversion.first_number:
-            return 1 if counts else given
-        number = self.counter if self._changes else self._unit.counter
-        return None if number is None or (
-            self._conversion.gives_zero and max(number, self._conversion.old.first_number) > 1) else number
+        if column is None and conversion.first_number:
+            return conversion.first_number
+        number = 1 if conversion.first_number else self.counter if conversion.needs_counter else self._unit.counter
+        if number is None or (not conversion.first_number and conversion.gives_zero
+                              and max(number, conversion.old.first_number) > 1):
+            return None
+        if column is None:
+            return number
+        highest = highest_number(made.column(column.name))
+        if highest is None or self._loses_count(have_asked):
+            return None
+        least = next_number(highest, conversion.new)
+        return None if number > least and conversion.new.partitioning is not None else max(number, least)
+
+    def _loses_count(self, have_asked: bool) -> bool:
+        """Return whether the counter may be ahead of the highest number of the rows and of what it was: rows were left
+        out or NULLs used numbers up, or InnoDB reserved more numbers for rows that asked for some than there were; or,
+        with partitions, behind what it was."""
+        conversion = self._conversion
+        if conversion.removed is not None:
+            return True
+        for column, source in zip(conversion.new.columns, conversion.sources, strict=True):
+            if not column.auto_increment or (source is not None and conversion.old.columns[source].auto_increment):
+                continue
+            if conversion.ignores is not None or conversion.numbering != (1, 1) or column.nullable:
+                return True
+        return is_innodb(conversion.new) and have_asked
+
+
+def counting_column(definition: TableDefinition) -> Column | None:
+    """Return the column that has AUTO_INCREMENT, None if none has."""
+    return next((column for column in definition.columns if column.auto_increment), None)
+
+
+def highest_number(values: pa.Array | pa.ChunkedArray) -> int | None:
+    """Return the highest of a column's values, 0 if none is above; None if it is not known to be a whole number."""
+    highest = pc.max(values).as_py()
+    return max(int(highest or 0), 0) if highest is None or isinstance(highest, int | Decimal) else None
+
+
+def next_number(highest: int, definition: TableDefinition) -> int:
+    """Return the number that follows on the highest one that the table's column with AUTO_INCREMENT has had. InnoDB of
+    MySQL stays at the highest one of the column's type."""
+    column = counting_column(definition)
+    if column is not None and definition.flavour == "mysql" and is_innodb(definition) and \
+            column.type.base in INTEGERS:
+        return min(highest + 1, limits_of(column.type)[1])
+    return highest + 1
+
+
+def numbers_whole_table(definition: TableDefinition) -> bool:
+    """Return whether the column that has AUTO_INCREMENT leads a key, so that no group of rows has its own numbers."""
+    column = counting_column(definition)
+    return column is not None and any(key.parts[0].column == column.name for key in definition.keys)
+
+
+def may_count_on(conversion: RowConversion) -> bool:
+    """Return whether a column may lose AUTO_INCREMENT, and new values in it still move the counter: MariaDB, where it
+    does not copy the rows, leaves the column to the engine as it was. A later statement that copies them ends that."""
+    new, old = conversion.new, counting_column(conversion.old)
+    return new.flavour == "mariadb" and counting_column(new) is None and counts_rows(new) and \
+        not conversion.asks_for_copy and any(was is old and (was.type, was.nullable) == (column.type, column.nullable)
+                                             for was, column in conversion.kept)

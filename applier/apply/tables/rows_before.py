@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.output.altered_rows import RowsBefore, altered_rows, exchanged_rows, with_placed
-from applier.apply.output.counted_rows import CountedRows, RowsOfSource
+from applier.apply.output.counted_rows import CountedRows, RowsOfSource, counting_column
 from applier.apply.output.misplaced_rows import Misplaced
 from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, KeyRange, UnitSpec
 from applier.columns.alter.scan_order import follows_arrival
@@ -57,12 +57,14 @@ def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> RowsBefore:
             else:
                 made = altered_rows(origin.conversion, before, None if origin.keeps_key else spec.key)
             rows, stay = with_placed(made.rows, origin.conversion, before.misplaced, spec.key)
-            return replace(made, rows=_in_large_chunks(rows), misplaced=stay, counter=before.counter_after)
+            counter = before.counter_after(rows, made.have_asked) if spec.counts and not stay else None
+            return replace(made, rows=_in_large_chunks(rows), misplaced=stay, counter=counter)
         case FromBase():
             rows = read_unit(origin.uri, origin.files, table_schema(spec.definition), _part(spec))
             return RowsBefore(*_divided(origin, for_nulls(rows, spec.definition)), counter=None)
-        case BeginsEmpty():
-            return RowsBefore(without_rows(table_schema(spec.definition)), ranks=np.empty(0, np.int64))
+        case BeginsEmpty(is_new=is_new):
+            counter = 1 if is_new or counting_column(spec.definition) is None else None
+            return RowsBefore(without_rows(table_schema(spec.definition)), ranks=np.empty(0, np.int64), counter=counter)
 
 
 def _keeps_arrival(conversion: RowConversion) -> bool:

@@ -19,6 +19,7 @@ from applier.apply.index.pointer_kernel import TRACED
 from applier.apply.index.unit_index import Conflict
 from applier.apply.merged_changes import MergedChanges
 from applier.apply.output.altered_rows import with_misplaced
+from applier.apply.output.counted_rows import highest_number
 from applier.apply.output.merged_unit import ChangedUnit, StoredRows, is_small
 from applier.apply.output.rows import CHUNK_ROWS, RowGatherer
 from applier.apply.output.unit_files import Written, write_unit
@@ -34,7 +35,8 @@ from applier.apply.tables.unit_witness import UnitWitness
 from applier.apply.tasks import PlanAgain, Refused
 from applier.apply.witnessed import OFF, Witnessed, together
 from applier.binlog.events.table_map import TableMap
-from applier.binlog.rows.changes import ChangeBatch, Changes
+from applier.binlog.rows.changes import DELETE, INSERT, ChangeBatch, Changes
+from applier.binlog.rows.image_pointers import layouts_of
 from applier.binlog.rows.layout import ColumnPlan
 from applier.binlog.rows.partial_updates import PartialUpdates
 from applier.columns.extra_columns import ExtraColumns
@@ -236,6 +238,24 @@ class UnitApplier(UnitLink):
             self.stop = self._stopped_by(changes.batch, conflict)
         else:
             self.conflicts += search.suppressed_conflicts(self.spec.definition.full_name, changes)
+            if self.spec.counts and self._highest is not None:
+                self._note_numbers(changes.batch, search)
+
+    def _note_numbers(self, batch: Changes, search: UnitSearch[Any]) -> None:
+        """Note the highest number that some changes give to the column with AUTO_INCREMENT."""
+        number = next((n for n, column in enumerate(self.spec.definition.columns) if column.auto_increment), None)
+        if number is None:
+            return
+        images = batch.images[batch.kinds != DELETE]
+        has_number = np.array([number in layout.present for layout in self._memory.layouts.known], np.bool_)
+        lacks = ~has_number[layouts_of(batch.images[batch.kinds == INSERT])]
+        if number >= self._memory.n_logged or self.conflicts or lacks.any():
+            self._highest = None  # the replica numbers the rows, or not all changes were applied
+            return
+        images = images[has_number[layouts_of(images)]]
+        values = self._memory.gatherer(search.index).images_at(images, [number]).column(0)
+        highest = highest_number(values)
+        self._highest = None if highest is None or self._highest is None else max(self._highest, highest)
 
     @property
     def base_rows(self) -> int:

@@ -11,9 +11,15 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from applier.apply.output.counted_rows import (
+    counting_column,
+    may_count_on,
+    next_number,
+    numbers_whole_table,
+)
 from applier.apply.output.misplaced_rows import Misplaced
 from applier.apply.search.unit_search import UnitSearch
-from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, RowOrigin, UnitSpec, in_order_of_rows
+from applier.apply.spec import Altered, Exchanged, FromBase, RowOrigin, UnitSpec, in_order_of_rows
 from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.unit_memory import UnitMemory
 from applier.apply.tasks import PlanAgain, Refused
@@ -44,7 +50,9 @@ class UnitLink(ABC):
         self._arrivals: Arrivals | None = None
         self._began_empty = self._is_unordered = False  # as far as is known
         self._ranks_before: np.ndarray | None = None
-        self.counter: int | None = None  # as in RowsOfSource
+        self._counter_before: int | None = None  # as in RowsOfSource, before the changes
+        self._highest: int | None = 0  # number of AUTO_INCREMENT that a change gave to a row
+        self._still_counts = False  # a column that lost AUTO_INCREMENT
         self._has_freed = self._has_filled = False  # room of rows, in an engine that appends
 
     @cached_property
@@ -98,7 +106,8 @@ class UnitLink(ABC):
         """Take the rows of the sources."""
         taken = rows_before(self.spec, self.sources)
         self.misplaced, self._is_unordered, self._ranks_before = taken.misplaced, taken.is_unordered, taken.ranks
-        self.counter = taken.counter
+        self._counter_before = taken.counter
+        self._still_counts = _still_counts(self.spec.origin, self.sources)
         self._began_empty = not taken.rows.num_rows and not self.misplaced
         return taken.rows
 
@@ -131,6 +140,23 @@ class UnitLink(ABC):
         return self._arrivals
 
     @property
+    def counter(self) -> int | None:
+        """As in RowsOfSource."""
+        definition, begun = self.spec.definition, self._counter_before
+        if begun is None or (self.search is None and not self.by_foreign_keys):
+            return begun if counting_column(definition) is None or numbers_whole_table(definition) else None
+        index = self.search.index if self.search is not None else None
+        inserted, updated, deleted = (index.inserted, index.updated, index.deleted) if index is not None else (0, 0, 0)
+        if counting_column(definition) is None:
+            return None if self._still_counts and (inserted or updated or self.by_foreign_keys) else begun
+        if self.by_foreign_keys or self._highest is None or not self.spec.counts or \
+                not numbers_whole_table(definition) or (definition.partitioning is not None and (updated or deleted)):
+            return None
+        if not self.spec.sources and 1 < definition.first_number <= self._highest and (updated or deleted):
+            return None  # a statement may have lowered it to this number since
+        return max(begun, next_number(self._highest, definition)) if self._highest else begun
+
+    @property
     def has_lost_order(self) -> bool:
         """Return whether rows lost a key that had them in an order other than the server's, once they are taken."""
         return any(link._is_unordered for link in self.links())
@@ -139,14 +165,13 @@ class UnitLink(ABC):
         """Return what is known about the rows' order of arrival, if that is known for earlier versions."""
         index = None if self.search is None else self.search.index
         is_updated = bool(self.by_foreign_keys) or (index is not None and index.updated > 0)
-        inserted, deleted = (index.inserted, index.deleted) if index is not None else (0, 0)
+        inserted = 0 if index is None else index.inserted
         before = [source._arrivals for source in self.sources if source._arrivals is not None]
-        counted = not is_updated and not deleted and counts_on(self.spec.origin, before)
         had_room = any(rows.has_room for rows in before) or isinstance(self.spec.origin, FromBase | Exchanged)
         has_filled = appends(self.spec.definition) and (self._has_filled or (inserted > 0 and had_room))
         in_order = self._is_in_order(before, is_updated) and not has_filled
         has_room = not is_innodb(self.spec.definition) and (had_room or self._has_freed)
-        return Arrivals(in_order=in_order, has_room=has_room, counted=counted)
+        return Arrivals(in_order=in_order, has_room=has_room)
 
     def _is_in_order(self, before: Sequence[Arrivals], is_updated: bool) -> bool:
         """Return whether the rows, or those of each partition, are in the server's order, if it appends new ones."""
@@ -202,19 +227,7 @@ class UnitLink(ABC):
                 return self.spec.is_part or bool(self.spec.shared_files)  # which other units may change
 
 
-def counts_on(origin: RowOrigin, before: Sequence[Arrivals]) -> bool:
-    """True if a version begins with a counter of AUTO_INCREMENT that is behind the highest number: the version is a new
-    table, or its statement makes the counter, in steps of 1, or keeps it with all rows."""
-    match origin:
-        case BeginsEmpty(is_new=is_new):
-            return is_new
-        case Altered(conversion=conversion):
-            if conversion.removed is not None or conversion.ignores is not None:
-                return False
-            begun = [column for column, source in zip(conversion.new.columns, conversion.sources, strict=True)
-                     if column.auto_increment and (source is None or not conversion.old.columns[source].auto_increment)]
-            if begun:  # NULLs use up numbers
-                return conversion.numbering == (1, 1) and not any(column.nullable for column in begun)
-            return bool(before) and all(rows.counted for rows in before)
-        case _:
-            return False
+def _still_counts(origin: RowOrigin, sources: Sequence[UnitLink]) -> bool:
+    """Return whether new values of a column that lost AUTO_INCREMENT may move the table's counter."""
+    return isinstance(origin, Altered) and (may_count_on(origin.conversion) or (
+        any(source._still_counts for source in sources) and not origin.conversion.asks_for_copy))

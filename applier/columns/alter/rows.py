@@ -61,10 +61,12 @@ class RowConverter:
     def __init__(self, conversion: RowConversion, unordered: str = "", counter: int | None = None) -> None:
         """`unordered` is the order of the rows, as text, if it is not the order in which the server copied them,
         `counter` the number from which the statement continues numbers, None if that is unknown. `misplaced` gets the
-        rows that come to lie in a partition to which they do not belong."""
+        rows that come to lie in a partition to which they do not belong. `have_asked` becomes true once rows got
+        numbers in a column that was there before, `draws` is then the column, or one with a sequence's numbers."""
         self._conversion, self._unordered, self._counter = conversion, unordered, counter
         self.schema = table_schema(conversion.new)
         self.misplaced: list[pa.Table] = []
+        self.have_asked, self.draws = False, ""
         self._column_numbers = {column.name: number for number, column in enumerate(conversion.old.stored_columns)}
         self._done = 0
         self._stored = [(column, source) for column, source in
@@ -248,8 +250,7 @@ class RowConverter:
         """The values of a column that becomes AUTO_INCREMENT: rows where `asks` is set get one more than the largest
         value before them, or the first number. On MySQL a NULL stays if it may, and its number is used up."""
         self._check_order(len(values))
-        if self._conversion.ignores is not None:
-            raise self._cannot(f"column {column.name} numbers the rows, and some of them may be removed")
+        self.have_asked, self.draws = True, column.name
         try:
             known = np.asarray(values.cast(pa.int64()).fill_null(0))
             made = numbers.filled(known, asks, self._first_number(column), self._conversion.numbering)
@@ -332,8 +333,7 @@ class RowConverter:
         if state is None or not state.step:
             raise self._cannot(f"column {column.name} gets numbers of the sequence {'.'.join(name)}, and it is not "
                                "known where a replica's stands")
-        if self._conversion.ignores is not None:
-            raise self._cannot(f"column {column.name} numbers the rows, and some of them may be removed")
+        self.draws = column.name
         self._check_order(self._done + n)
         sharing = [other for other, sequence in self._conversion.drawn.items() if sequence == name]
         steps = np.arange(self._done, self._done + n, dtype=np.int64) * len(sharing) + sharing.index(column.name)

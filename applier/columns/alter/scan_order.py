@@ -37,12 +37,10 @@ any page with room."""
 class Arrivals:
     """The known facts about the insertion of a table's rows. in_order: a snapshot has the rows of each partition in
     this order, unless a key sorts them: then the server has them in the order of their ranks. has_room: an engine that
-    appends may have freed room, which rows fill. counted: rows were only inserted since the table has an AUTO_INCREMENT
-    column, and its counter is above the highest number."""
+    appends may have freed room, which rows fill."""
 
     in_order: bool = True
     has_room: bool = False
-    counted: bool = False
 
 
 def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals,

@@ -129,6 +129,12 @@ class RowConversion:
             number in self.sources for number, column in enumerate(self.old.columns) if column.auto_increment)
 
     @property
+    def needs_counter(self) -> bool:
+        """True if rows may get numbers that depend on the table's next number of AUTO_INCREMENT, or another column gets
+        it."""
+        return self.numbers_rows or not self.keeps_counting
+
+    @property
     def gives_zero(self) -> bool:
         """True if the statement may have the option AUTO_INCREMENT = 0: MyISAM forgets the next number then, MEMORY
         does only where it copies the rows. REPAIR … USE_FRM makes MyISAM forget it, too."""

@@ -43,7 +43,8 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     return _to_integer(values, old, new, session)
 
 
-def _limits(new: ColumnType) -> tuple[int, int]:
+def limits_of(new: ColumnType) -> tuple[int, int]:
+    """Return the lowest and the highest number of an integer type, or of BIT."""
     if new.base == "bit":
         return 0, 2**(new.length or 1) - 1
     bits = INTEGERS[new.base]
@@ -61,7 +62,7 @@ def _to_integer(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
         values = _within(_within(values, -(2.0**63), 2.0**63).cast(_WIDE), -(2**63), 2**63 - 1)
     elif pa.types.is_decimal(values.type):
         values = decimals.rounded(values, 0).cast(_WIDE)
-    least, most = _limits(new)
+    least, most = limits_of(new)
     target = arrow_type(new)
     if new.base == "bit":  # of a negative number those of its 64 bits
         wide = values.cast(pa.decimal128(30, 0))

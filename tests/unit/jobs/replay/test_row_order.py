@@ -204,18 +204,64 @@ def test_a_row_that_asks_for_a_number_gets_that_of_the_counter(tmp_path):
         0: lambda log: log.insert("d.t", {"id": [0], "a": [60]})}) == [2, 8, 61]
 
 
-@pytest.mark.parametrize(("statements", "change"), [
-    (["MODIFY a INT", "ADD n SERIAL"], lambda log: log.delete("d.t", {"id": [8], "a": [9]})),
-    (["MODIFY a INT", "ADD n SERIAL"], lambda log: log.update("d.t", {"id": [8], "a": [9]}, {"id": [8], "a": [3]})),
-    (["MODIFY a INT", "ADD n SERIAL, AUTO_INCREMENT = 0"], None),
-    (["MODIFY a INT", "AUTO_INCREMENT = 0", "ADD n SERIAL"], None),
+@pytest.mark.parametrize("engine", ["MyISAM", "MEMORY", "InnoDB"])
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize(("statements", "change", "numbers"), [
+    (["MODIFY a INT, ADD n SERIAL"], lambda log: log.delete("d.t", {"id": [8], "a": [9]}), [10]),
+    (["MODIFY a INT, ADD n SERIAL"],
+     lambda log: log.update("d.t", {"id": [8], "a": [9]}, {"id": [8], "a": [3]}), [10, 11]),
+    (["MODIFY a INT, ADD n SERIAL"],
+     lambda log: [log.update("d.t", {"id": [8], "a": [9]}, {"id": [8], "a": [30]}),
+                  log.update("d.t", {"id": [8], "a": [30]}, {"id": [8], "a": [9]})], [31, 32]),
+    (["MODIFY a BIGINT AUTO_INCREMENT", "MODIFY a INT, ADD n SERIAL"],
+     lambda log: log.delete("d.t", {"id": [8], "a": [9]}), [10]),
     (["MODIFY a INT, MODIFY id INT AUTO_INCREMENT", "MODIFY id INT, ADD n SERIAL"],
-     lambda log: log.delete("d.t", {"id": [2], "a": [5]}))])
-def test_a_counter_that_rows_do_not_tell_is_not_guessed(tmp_path, statements, change):
-    """Rows with higher numbers may be gone, and what AUTO_INCREMENT = 0 does depends on the engine."""
+     lambda log: log.delete("d.t", {"id": [2], "a": [5]}), [10])])
+def test_a_counter_stays_above_numbers_that_are_gone(tmp_path, engine, flavour, statements, change, numbers):
+    """As all servers number them."""
+    statements = [f"ALTER TABLE t {actions}" for actions in statements]
+    assert with_counters(tmp_path, engine, statements, {0: change}, flavour) == numbers
+
+
+@pytest.mark.parametrize("engine", ["MyISAM", "MEMORY", "InnoDB"])
+def test_ignore_keeps_a_counter(tmp_path, engine):
+    """As MariaDB 10.5 to 11.8 number them."""
+    statements = ["ALTER IGNORE TABLE t ADD UNIQUE (id)", "ALTER TABLE t MODIFY a INT NOT NULL, ADD n SERIAL"]
+    gone = {0: lambda log: log.delete("d.t", {"id": [8], "a": [9]})}
+    assert with_counters(tmp_path, engine, statements, gone, "mariadb") == [10]
+
+
+@pytest.mark.parametrize("engine", ["MyISAM", "MEMORY", "InnoDB"])
+def test_rows_that_ignore_leaves_get_the_numbers_that_they_ask_for(tmp_path, engine):
+    """As MariaDB 10.5 to 11.8 number them, if no row is removed."""
+    statements = ["ALTER IGNORE TABLE t MODIFY a INT NOT NULL, MODIFY id INT AUTO_INCREMENT",
+                  "ALTER TABLE t CHANGE id n INT"]
+    assert with_counters(tmp_path, engine, statements, {
+        0: lambda log: log.insert("d.t", {"id": [0], "a": [60]})}, "mariadb") == [2, 8, 61]
+
+
+@pytest.mark.parametrize("statements", [
+    ["MODIFY a INT", "ADD n SERIAL, AUTO_INCREMENT = 0"], ["MODIFY a INT", "AUTO_INCREMENT = 0", "ADD n SERIAL"]])
+def test_a_counter_that_rows_do_not_tell_is_not_guessed(tmp_path, statements):
+    """What AUTO_INCREMENT = 0 does depends on the engine."""
     with pytest.raises(SchemaError, match="column n continues the numbers of another column"):
-        with_counters(tmp_path, "MEMORY", [f"ALTER TABLE t {actions}" for actions in statements],
-                      {} if change is None else {0: change})
+        with_counters(tmp_path, "MEMORY", [f"ALTER TABLE t {actions}" for actions in statements], {})
+
+
+def test_a_column_that_may_still_count_is_not_guessed(tmp_path):
+    """MariaDB leaves the column to MyISAM as it was, unless it copies the rows: the next number is 401."""
+    statements = [f"ALTER TABLE t {actions}" for actions in ("MODIFY a INT NOT NULL", "ADD n SERIAL")]
+    with pytest.raises(SchemaError, match="column n continues the numbers of another column"):
+        with_counters(tmp_path, "MyISAM", statements, {1: lambda log: log.insert("d.t", {"id": [3], "a": [400]})},
+                      "mariadb")
+
+
+def test_numbers_that_innodb_reserved_are_not_guessed(tmp_path):
+    """All servers reserve more numbers than they give to rows that ask for them, and go on after these."""
+    statements = ["ALTER TABLE t MODIFY a INT, MODIFY id INT AUTO_INCREMENT",
+                  "ALTER TABLE t MODIFY id INT, ADD n SERIAL"]
+    with pytest.raises(SchemaError, match="column n continues the numbers of another column"):
+        with_counters(tmp_path, "InnoDB", statements, {0: lambda log: log.insert("d.t", {"id": [0], "a": [60]})})
 
 
 def test_a_counter_that_a_repair_may_forget_is_not_guessed(tmp_path):
