@@ -50,6 +50,9 @@ _NO_CHARACTERS = "[\\x{f700}-\\x{f7ff}]"
 """What stands for a byte that is no character of its set."""
 _ENDS_OF_LINES = "[\\x{85}\\x{2028}\\x{2029}]"
 """Characters beyond ASCII that may sort before the space."""
+_BEYOND_ORDER_OF_BYTES = {"latin1": "[^\\x00-\\x{ff}]", **dict.fromkeys(("ucs2", "utf16", "utf32"),
+                                                                        "[^\\x00-\\x{ffff}]")}
+"""The characters whose bytes do not sort as UTF-8, or may not: in UTF-16, surrogates come before others."""
 _WRAPPING = "ja_"
 """The prefix of tables whose levels behind the first wrap: a server weighs an iteration or length mark by the character
 before it, and when such a level begins, that is still the string's last one."""
@@ -138,7 +141,8 @@ def order_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array
             return None
         as_ascii = "ascii_general_ci" if rules.pads else "ascii_general_nopad_ci"
         return order_column(_translated(column, _AS_ASCII[charset]), as_ascii)
-    has_code_order = charset in _UNICODE[:3] or (charset == "latin1" and not _any(column, "[^\\x00-\\x{ff}]"))
+    beyond = _BEYOND_ORDER_OF_BYTES.get(charset)
+    has_code_order = charset in _UNICODE[:3] or (beyond is not None and not _any(column, beyond))
     if not is_ascii and ((kind.endswith("bin") and not has_code_order) or (
             charset not in _UNICODE and _any(column, _NO_CHARACTERS)) or (rules.pads and _any(column, _ENDS_OF_LINES))):
         return None

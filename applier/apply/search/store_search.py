@@ -71,5 +71,6 @@ class StoreSearch(IndexSearch[StoredChanges]):
         return self.index.pointers(self._order)
 
     def ranks(self, before: np.ndarray) -> np.ndarray:
-        ranks: np.ndarray = np.concatenate([before, np.arange(len(before), self.index.arrived)])[self.index.arrivals]
+        n_added, first = self.index.arrived - len(before), before.max(initial=-1) + 1  # some of before may be gone
+        ranks: np.ndarray = np.concatenate([before, np.arange(first, first + n_added)])[self.index.arrivals]
         return ranks

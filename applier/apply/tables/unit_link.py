@@ -24,7 +24,7 @@ from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.unit_memory import UnitMemory
 from applier.apply.tasks import PlanAgain, Refused
 from applier.binlog.rows.changes import DELETE, INSERT
-from applier.columns.alter.scan_order import Arrivals, appends, frees_by_updates
+from applier.columns.alter.scan_order import Arrivals, appends, frees_by_updates, is_written_anew
 from applier.errors import ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
 from applier.schema.key_infos import clustered_key, is_innodb
@@ -48,7 +48,7 @@ class UnitLink(ABC):
         self._has_rows = False  # earlier versions' rows, none of which was stopped, are here or were passed on
         self._was_changed: bool | None = None  # once the rows were given away
         self._arrivals: Arrivals | None = None
-        self._began_empty = self._is_unordered = False  # as far as is known
+        self._began_with_one = self._is_unordered = False  # as far as is known; or without any row
         self._ranks_before: np.ndarray | None = None
         self._counter_before: int | None = None  # as in RowsOfSource, before the changes
         self._highest: int | None = 0  # number of AUTO_INCREMENT that a change gave to a row
@@ -108,7 +108,7 @@ class UnitLink(ABC):
         self.misplaced, self._is_unordered, self._ranks_before = taken.misplaced, taken.is_unordered, taken.ranks
         self._counter_before = taken.counter
         self._still_counts = _still_counts(self.spec.origin, self.sources)
-        self._began_empty = not taken.rows.num_rows and not self.misplaced
+        self._began_with_one = taken.rows.num_rows <= 1 and not self.misplaced
         return taken.rows
 
     def _pass_rows_on(self) -> None:
@@ -167,7 +167,10 @@ class UnitLink(ABC):
         is_updated = bool(self.by_foreign_keys) or (index is not None and index.updated > 0)
         inserted = 0 if index is None else index.inserted
         before = [source._arrivals for source in self.sources if source._arrivals is not None]
-        had_room = any(rows.has_room for rows in before) or isinstance(self.spec.origin, FromBase | Exchanged)
+        origin = self.spec.origin
+        had_room = any(rows.has_room for rows in before) or isinstance(origin, FromBase | Exchanged)
+        if isinstance(origin, Altered) and is_written_anew(origin.conversion):
+            had_room = False
         has_filled = appends(self.spec.definition) and (self._has_filled or (inserted > 0 and had_room))
         in_order = self._is_in_order(before, is_updated) and not has_filled
         has_room = not is_innodb(self.spec.definition) and (had_room or self._has_freed)
@@ -182,7 +185,7 @@ class UnitLink(ABC):
             return False
         if definition.partitioning is not None and is_updated:
             return False  # an update may put a row behind those of another partition
-        if self._began_empty:
+        if self._began_with_one:
             return True
         if isinstance(origin, FromBase):
             return origin.in_order and is_innodb(definition)

@@ -19,6 +19,7 @@ from applier.columns.table_key import table_key
 from applier.errors import NotComputable
 from applier.mysql.types import BINARY, CHARACTER, MEMBERS, NUMBERS, TEMPORAL
 from applier.schema.definition import TableDefinition
+from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import clustered_key, is_innodb, key_collation
 from applier.schema.table_parts import Column, KeyPart
 from applier.sql.casting.members import member_numbers
@@ -91,6 +92,16 @@ def follows_arrival(definition: TableDefinition) -> bool:
 def appends(definition: TableDefinition) -> bool:
     """Return whether a table's engine puts a new row behind the others, as long as there is no freed room."""
     return (definition.engine or "").upper() in _APPENDING
+
+
+def is_written_anew(conversion: RowConversion) -> bool:
+    """Return whether a statement certainly copies all rows of a table whose engine appends, so that no room is left
+    between them: it gets or loses a stored column, or another engine, or is said to be copied."""
+    old, new = conversion.old, conversion.new
+    stored = {number for number, column in enumerate(old.columns) if column.generated != "virtual"}
+    return conversion.asks_for_copy or old.engine != new.engine or not stored.issubset(conversion.sources) or any(
+        source is None and column.generated != "virtual"
+        for source, column in zip(conversion.sources, new.columns, strict=True))
 
 
 def frees_by_updates(definition: TableDefinition) -> bool:

@@ -296,8 +296,8 @@ class TableChanges:
             if old.flavour == "mariadb" and not is_in_place(conversion):  # it copies by what it writes
                 conversion = replace(conversion, new=new)
         reorders = self._tables.follows_places and (version.reorders(new) or conversion.sorts_rows)
-        counts_anew = conversion.gives_zero or conversion.first_number > 0 and (
-            bool(version.sources) or conversion.first_number <= old.first_number)
+        counts_anew = conversion.gives_zero or (conversion.first_number > 0 and (
+            bool(version.sources) or conversion.first_number <= old.first_number))
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
                 and acts_alike(old, new, others) and not (moves_timestamps(conversion) or computes_anew(conversion)
                                                           or reorders or version.may_misplace or counts_anew):
