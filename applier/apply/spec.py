@@ -237,6 +237,7 @@ class UnitSpec:
     columns that images omit are computed. `may_divide`: its range may be divided further; `is_part`: it is the result
     of that (applier.apply.routes.parts), and its rows are always written. `may_misplace`: rows may lie in
     partitions to which they do not belong. `counts`: a later statement needs the table's next number of AUTO_INCREMENT.
+    `is_touched`: as of the version.
     """
 
     number: int
@@ -256,6 +257,7 @@ class UnitSpec:
     is_part: bool = False
     may_misplace: bool = False
     counts: bool = False
+    is_touched: bool = False
 
     @cached_property
     def merges(self) -> bool:

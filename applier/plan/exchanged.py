@@ -45,7 +45,7 @@ def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[in
                             for source in version.sources]) or begins(item),
             needs=ExchangeGroup(group=number), target=target, type_conversions=allowed,
             same_columns=not version.given, idempotent=idempotent, witness=witness,
-            time_zone=version.time_zone, may_misplace=version.may_misplace,
+            time_zone=version.time_zone, may_misplace=version.may_misplace, is_touched=version.is_touched,
             counts=any(source.conversion.needs_counter for later in group for source in later.version.sources))
         made[version.id] = unit
         item.units.append(unit)

@@ -198,6 +198,7 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
                 needs=needs, target=target, type_conversions=allowed, same_columns=not chain[0].version.given,
                 idempotent=idempotent, witness=witness, time_zone=version.time_zone,
                 may_divide=not item.single_unit_reason, may_misplace=version.may_misplace, counts=counts,
+                is_touched=version.is_touched,
                 may_merge=may_merge and target is not None and target.merges and isinstance(origin, FromBase)))
     return number + len(ranges)
 

@@ -18,6 +18,7 @@ from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.apply.search.unit_search import IndexSearch
 from applier.apply.spec import Stored, UnitSpec
 from applier.binlog.rows.changes import ImageLayouts
+from applier.columns.alter.scan_order import appends
 from applier.columns.generated_columns import computed_of_images
 
 
@@ -39,7 +40,7 @@ class StoreSearch(IndexSearch[StoredChanges]):
                               idempotent=spec.idempotent, rows_at=rows_at)
         self.index.column_pointers.made_of = computed_of_images(spec.definition)
         self._found: Counter[str] = Counter()
-        self._order = self.parts.order
+        self._order, self._fills = self.parts.order, appends(spec.definition)
 
     def prepare(self, changes: StoredChanges, layouts: ImageLayouts) -> None:
         self.index.prepare(changes.batch, layouts, changes.before, changes.after, changes.access_paths,
@@ -72,5 +73,6 @@ class StoreSearch(IndexSearch[StoredChanges]):
 
     def ranks(self, before: np.ndarray) -> np.ndarray:
         n_added, first = self.index.arrived - len(before), before.max(initial=-1) + 1  # some of before may be gone
-        ranks: np.ndarray = np.concatenate([before, np.arange(first, first + n_added)])[self.index.arrivals]
+        numbers = self.index.places if self._fills else self.index.arrivals
+        ranks: np.ndarray = np.concatenate([before, np.arange(first, first + n_added)])[numbers]
         return ranks

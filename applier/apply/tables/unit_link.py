@@ -19,12 +19,19 @@ from applier.apply.output.counted_rows import (
 )
 from applier.apply.output.misplaced_rows import Misplaced
 from applier.apply.search.unit_search import UnitSearch
-from applier.apply.spec import Altered, Exchanged, FromBase, RowOrigin, UnitSpec, in_order_of_rows
+from applier.apply.spec import Altered, Exchanged, FromBase, RowOrigin, Stored, UnitSpec, in_order_of_rows
 from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.unit_memory import UnitMemory
 from applier.apply.tasks import PlanAgain, Refused
 from applier.binlog.rows.changes import DELETE, INSERT
-from applier.columns.alter.scan_order import Arrivals, appends, frees_by_updates, is_written_anew
+from applier.columns.alter.scan_order import (
+    Arrivals,
+    appends,
+    follows_arrival,
+    frees_by_updates,
+    has_fixed_rows,
+    is_written_anew,
+)
 from applier.errors import ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
 from applier.schema.key_infos import clustered_key, is_innodb
@@ -171,10 +178,18 @@ class UnitLink(ABC):
         had_room = any(rows.has_room for rows in before) or isinstance(origin, FromBase | Exchanged)
         if isinstance(origin, Altered) and is_written_anew(origin.conversion):
             had_room = False
-        has_filled = appends(self.spec.definition) and (self._has_filled or (inserted > 0 and had_room))
+        has_filled = appends(self.spec.definition) and (
+            (self._has_filled and not self._knows_places) or (inserted > 0 and had_room))
         in_order = self._is_in_order(before, is_updated) and not has_filled
         has_room = not is_innodb(self.spec.definition) and (had_room or self._has_freed)
         return Arrivals(in_order=in_order, has_room=has_room)
+
+    @property
+    def _knows_places(self) -> bool:
+        """Return whether it is known which freed room a row fills: the one freed last, if all rows have one length."""
+        search = self.spec.search
+        return isinstance(search, Stored) and not search.by_content and not self.spec.idempotent and \
+            not self.spec.is_touched and follows_arrival(self.spec.definition) and has_fixed_rows(self.spec.definition)
 
     def _is_in_order(self, before: Sequence[Arrivals], is_updated: bool) -> bool:
         """Return whether the rows, or those of each partition, are in the server's order, if it appends new ones."""

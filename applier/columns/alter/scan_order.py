@@ -106,9 +106,15 @@ def is_written_anew(conversion: RowConversion) -> bool:
 
 def frees_by_updates(definition: TableDefinition) -> bool:
     """Return whether an updated row may leave room for others: its length may change."""
+    return appends(definition) and not has_fixed_rows(definition)
+
+
+def has_fixed_rows(definition: TableDefinition) -> bool:
+    """Return whether all rows of a table whose engine appends certainly have one length: a new row then fills the room
+    that was freed last."""
     if not appends(definition) or (definition.engine or "").upper() != "MYISAM":
-        return False
-    return any(column.type.base not in _FIXED for column in definition.columns) or bool(definition.options)
+        return appends(definition)
+    return all(column.type.base in _FIXED for column in definition.columns) and not definition.options
 
 
 def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) -> pa.Array | pa.ChunkedArray:

@@ -107,9 +107,11 @@ class TableChanges:
                 self._sequences.alter(change)
             case Ignored("OPTIMIZE", names):
                 for database, optimized in names:
+                    self._tables.touch((database, optimized or ""))
                     self._define_again((database, optimized or ""), _OPTIMIZED_BY_ALTER, origin)
             case Ignored("REPAIR", names):
                 for database, repaired in names:
+                    self._tables.touch((database, repaired or ""))
                     self._repair((database, repaired or ""), change.options, origin)
             case Other():
                 self._stop_at_ddl(change, origin)

@@ -37,7 +37,8 @@ class TableVersion:
     before it, under whatever name that was; and from a table that a partition was exchanged with. `in_base` is the name
     under which a base has the rows that it began with, None for a table that the log made. `given`: it was there before
     the log, which may know it with other columns, as a replica's. `time_zone` is that of a replica's applier.
-    `may_misplace`: rows may lie in partitions to which they do not belong."""
+    `may_misplace`: rows may lie in partitions to which they do not belong. `is_touched`: a statement that makes no
+    version may have written the rows anew, without the room that others left."""
 
     id: int
     definition: TableDefinition
@@ -49,6 +50,7 @@ class TableVersion:
     given: bool = False
     time_zone: str = SYSTEM
     may_misplace: bool = False
+    is_touched: bool = False
 
     @property
     def is_older_than_log(self) -> bool:
@@ -248,7 +250,12 @@ class TableVersions:
     def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:
         """Give a version another definition that means the same to rows, so that it does not end."""
         self._redefinitions.setdefault(version.id, []).append(Redefinition(position, sql, version.definition))
-        self._versions[version.id] = replace(version, definition=definition)
+        self._versions[version.id] = replace(version, definition=definition, is_touched=True)
+
+    def touch(self, table: TableName) -> None:
+        """Note that a statement may have written a table's rows anew."""
+        if (version := self.live(table)) is not None:
+            self._versions[version.id] = replace(version, is_touched=True)
 
     def end(self, table: TableName, position: Position) -> None:
         """End the current version of a name, if there is one."""

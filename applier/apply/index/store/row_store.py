@@ -64,7 +64,7 @@ class RowStore(UnitIndex[DecodedChanges]):
         self._buffer = np.empty(FIRST_BYTES, np.uint8)
         self._describe(n_parts=parts, n_unique=len(unique), free_slot=-1, replaced_row_record=-1,
                        rank=0 if clustered else ORDER_OF_ARRIVAL)
-        self.arrivals = np.empty(0, np.int64)
+        self.arrivals = self.places = np.empty(0, np.int64)
         self._awaited: Awaited | None = None
         self._rows_at = rows_at
         self._rebuild()
@@ -123,7 +123,7 @@ class RowStore(UnitIndex[DecodedChanges]):
 
     def pointers(self, order_by: tuple[int, ...] = ()) -> np.ndarray:
         """Return pointers to the remaining rows, int64[n], ordered by these parts, then by arrival. `arrivals[i]` is
-        then the 0-based arrival number of row i."""
+        then the 0-based arrival number of row i, `places[i]` its slot: a new row takes the one that was freed last."""
         numbers = np.flatnonzero(self._slots["record"][:self._known("slots_used")] >= 0)
         numbers = numbers[np.argsort(self._slots["order"][numbers], kind="stable")]
         if order_by:
@@ -131,7 +131,7 @@ class RowStore(UnitIndex[DecodedChanges]):
             self._describe_memory()
             store_upkeep_kernel.sort_slots(self.address, len(self._indexes) - 1, numbers,
                                            np.empty_like(numbers))
-        self.arrivals = self._slots["order"][numbers]
+        self.arrivals, self.places = self._slots["order"][numbers], numbers
         pointers: np.ndarray = self._slots["pointer"][numbers]
         return pointers
 

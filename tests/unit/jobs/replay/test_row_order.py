@@ -116,6 +116,48 @@ def test_rows_that_filled_room_are_not_numbered(tmp_path, statements, route):
         applier.replay(tmp_path / "binlog.000001", tmp_path / "out", lower_case_table_names=0, route=route)
 
 
+def with_room(tmp_path, engine, columns, *statements):
+    """The ids of a table in the order of their numbers: 1, 2 and 3 are inserted, 2 and 1 deleted, 4, 5 and 6
+    inserted after these statements."""
+    with applier.binlog.Writer(tmp_path / "binlog.000001", flavour="mariadb") as log:
+        log.query("CREATE DATABASE d")
+        log.query(f"CREATE TABLE t (id INT PRIMARY KEY, {columns}) ENGINE={engine}", "d")
+        rows = [{"id": [number], "c": [None]} for number in range(7)]
+        with log.transaction():
+            log.insert("d.t", {"id": [1, 2, 3], "c": [None] * 3})
+        with log.transaction():
+            log.delete("d.t", rows[2])
+            log.delete("d.t", rows[1])
+        for statement in statements:
+            log.query(statement, "d")
+        with log.transaction():
+            log.insert("d.t", {"id": [6, 5, 4], "c": [None] * 3})
+        log.query("ALTER TABLE t ADD n INT NOT NULL AUTO_INCREMENT UNIQUE", "d")
+    return replayed(tmp_path, []).tables["d.t"].to_arrow().sort_by("n").column("id").to_pylist()
+
+
+@pytest.mark.parametrize(("engine", "columns"), [("MyISAM", "c CHAR(9)"), ("MEMORY", "c VARCHAR(9)")])
+def test_a_row_fills_the_room_that_was_freed_last(tmp_path, engine, columns):
+    """As all servers number them, and replicas that apply one transaction after another."""
+    assert with_room(tmp_path, engine, columns) == [6, 5, 3, 4]
+
+
+@pytest.mark.parametrize(("columns", "statements"), [
+    ("c VARCHAR(9)", []), ("c CHAR(9)", ["OPTIMIZE TABLE t"]), ("c CHAR(9)", ["REPAIR TABLE t"]),
+    ("c CHAR(9)", ["ALTER TABLE t ADD KEY (c)"]), ("c CHAR(9)", ["ALTER TABLE t FORCE"]),
+    ("c CHAR(9)", ["ALTER TABLE t ALTER c SET DEFAULT 'a'"])])
+def test_room_that_may_have_gone_or_have_another_length_is_not_filled(tmp_path, columns, statements):
+    """A statement may have written the rows anew. MyISAM divides a long freed room, and puts two together."""
+    with pytest.raises(SchemaError, match="they lie where MyISAM had room for them"):
+        with_room(tmp_path, "MyISAM", columns, *statements)
+
+
+def test_a_copied_table_has_no_freed_room(tmp_path):
+    """As all servers number them."""
+    statements = ["ALTER TABLE t ADD x INT", "ALTER TABLE t DROP x"]
+    assert with_room(tmp_path, "MyISAM", "c VARCHAR(9)", *statements) == [3, 6, 5, 4]
+
+
 def test_rows_sorted_by_a_statement_are_not_numbered(tmp_path):
     """Both servers number by v, and it is not known which of two equal values comes first."""
     with applier.binlog.Writer(tmp_path / "binlog.000001") as log:
@@ -257,7 +299,7 @@ def test_a_column_that_may_still_count_is_not_guessed(tmp_path):
 
 
 def test_numbers_that_innodb_reserved_are_not_guessed(tmp_path):
-    """All servers reserve more numbers than they give to rows that ask for them, and go on after these."""
+    """All servers reserve more numbers than they give to rows that ask for them, and continue after these."""
     statements = ["ALTER TABLE t MODIFY a INT, MODIFY id INT AUTO_INCREMENT",
                   "ALTER TABLE t MODIFY id INT, ADD n SERIAL"]
     with pytest.raises(SchemaError, match="column n continues the numbers of another column"):
