@@ -86,6 +86,9 @@ _NOT_LENGTHENING = _CHOICES | (_OF_BYTES - _LENGTHENING) | {
 """Functions that make no more bytes than all their arguments have together."""
 _WITH_DIGITS = frozenset({"ROUND", "TRUNCATE"})
 """Functions that say with how many digits behind the point an exact number is shown."""
+_OF_DOUBLES = powers.FUNCTIONS.keys() | {
+    "+", "-", "*", "/", "MOD", "NEG", "ABS", "FLOOR", "CEILING", "ROUND", "TRUNCATE"}
+"""Functions of which the digits are known that MariaDB's functions show of their doubles."""
 _WITHOUT_DIGITS = frozenset({"bigint", "json", *BINARY})
 """Types of results that do not depend on how many digits of a number are shown, as text does not: a function that needs
 a number's text does not compute where that is unknown."""
@@ -167,6 +170,9 @@ class Calls:
         made = self._without_fraction(made, call)
         is_told = call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and \
             arguments[1].constant
+        if self._session.flavour == "mariadb" and made.type.base == "double" and call.name in _OF_DOUBLES and all(
+                value.shows for value in arguments):
+            return made
         if is_told or made.is_text or made.type is BOOL or made.type.base in _WITHOUT_DIGITS or all(
                 _shows(value) or (has_seconds(value) and not made.type.scale) for value in arguments):
             return made

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, MEMBERS, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals
 from applier.mysql.versions import is_since
 from applier.sql.casting import shown_numbers
@@ -89,6 +89,8 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         arrays, constant = operands(arguments, session, n)
         if not pa.types.is_floating(arrays[0].type):
+            if call.name == "-" and session.flavour == "mariadb" and pc.any(pc.equal(arrays[1], _LEAST)).as_py():
+                raise NotComputable("- of -9223372036854775808, which MariaDB may have as that number again")
             made = numbers(exact(*arrays), constant=constant)
             if zeros:
                 return replace(made, text_scale=made.type.scale if any(map(has_seconds, arguments)) else None,
@@ -109,10 +111,49 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
         if pa.types.is_floating(made.type) and session.flavour == "mariadb":
             if call.name == "MOD" and "-0.0" in map(str, made.unique().to_pylist()):
                 raise NotComputable("a remainder of -0, which some versions of MariaDB have")
-            made = pc.add(made, 0.0)  # it has no -0
-        return numbers(made, constant=constant)
+            made = without_negative_zero(made, session)
+        scale = 0 if call.name in ("FLOOR", "CEILING") else _scale_of_doubles(arguments, session)
+        return shown_with(scale, numbers(made, constant=constant), session)
 
     return computed
+
+
+def shown_with(scale: int | None, made: Value, session: Session) -> Value:
+    """Doubles that MariaDB's functions show with so many digits behind the point; a column of text has all of them."""
+    if session.flavour == "mysql" or not pa.types.is_floating(made.values.type) or scale is None or scale > MOST_SCALE:
+        return made
+    exact = by_distinct(made.values, lambda one: f"{Decimal(repr(one)):.{scale}f}")
+    if not exact.equals(by_distinct(made.values, lambda one: f"{one:.{scale}f}")):
+        return replace(made, shows=False)  # the digits behind those that tell it from others
+    return replace(made, type=ColumnType("double", precision=22, scale=scale),
+                   shown=shown_numbers.computed(made.values, session.flavour))
+
+
+def _scale_of_doubles(arguments: Arguments, session: Session) -> int | None:
+    """The digits behind the point of MariaDB's sums and products of doubles: the most of any operand; None if one has
+    no number of its own."""
+    scales = [_scale_of(value, session) for value in arguments]
+    return None if None in scales or session.flavour == "mysql" else max(scale or 0 for scale in scales)
+
+
+def _scale_of(value: Value, session: Session) -> int | None:
+    if value.type.base in ("double", "float"):
+        return value.type.scale
+    if value.type.base in TEMPORAL:
+        return value.type.fsp
+    if value.type.base not in {*NUMBERS, *MEMBERS, "year"}:
+        return None
+    return int(as_number(value, session).type.scale)
+
+
+def without_negative_zero(made: pa.Array, session: Session) -> pa.Array:
+    """Doubles as MariaDB stores and shows them: without -0, which 10.5 has. Raises NotComputable for -0 if the version
+    is not known."""
+    if session.flavour == "mysql" or "-0.0" not in map(str, made.unique().to_pylist()):
+        return made
+    if not session.server_version:
+        raise NotComputable("a double of -0, which depends on the version of MariaDB")
+    return pc.add(made, 0.0) if is_since(session.server_version, _KEEPS_FRACTIONS) else made
 
 
 def _is_of_clock(value: Value) -> bool:
@@ -147,7 +188,7 @@ def _shown(made: pa.Array, arguments: Arguments, arrays: list[pa.Array], call: C
                    pa.string())
 
 
-_MICROSECONDS = 6
+_MICROSECONDS, _LEAST = 6, Decimal(-(1 << 63))
 
 
 def _may_be_cut(values: pa.Array, call: Call, session: Session) -> bool:
@@ -245,16 +286,21 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     arrays, constant = operands(arguments, session, n)
     if pa.types.is_floating(arrays[0].type):
         left, right = arrays
-        return numbers(pc.divide(left, pc.if_else(pc.equal(right, 0.0), pa.scalar(None, pa.float64()), right)),
-                       constant=constant)
+        made = pc.divide(left, pc.if_else(pc.equal(right, 0.0), pa.scalar(None, pa.float64()), right))
+        scale = _scale_of_doubles(arguments, session)
+        return shown_with(None if scale is None else scale + _INCREMENT,
+                          numbers(without_negative_zero(made, session), constant=constant), session)
     scale = text_scale = arrays[0].type.scale + 4
     if scale > 8:
         raise NotComputable("/ of numbers with so many digits")
-    if session.flavour == "mariadb":
-        scale = _digits_of_quotients(arrays, arguments)
     left, right = (array.to_pylist() for array in arrays)
     pairs = list(zip(left, right, strict=True))
-    distinct = {(dividend, divisor): _divide(dividend, divisor, scale, session) for dividend, divisor in set(pairs)}
+    if session.flavour == "mariadb":
+        scales = {pair: _digits_of_quotient(pair, arrays, arguments) for pair in set(pairs)}
+    else:
+        scales = dict.fromkeys(pairs, scale)
+    distinct = {pair: _divide(*pair, digits, session) for pair, digits in scales.items()}
+    scale = max(scales.values(), default=scale)
     made = numbers(pa.array([distinct[pair] for pair in pairs], pa.decimal128(38, scale)), constant=constant)
     is_of_zeros = not pc.any(pc.and_(pc.equal(made.values, _ZERO), pc.not_equal(arrays[0], _ZERO))).as_py()
     if (session.flavour == "mariadb" or _has_zero(made.values)) and is_of_zeros and not any(
@@ -265,9 +311,10 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
                    text_scale=text_scale)
 
 
-def _digits_of_quotients(arrays: list[pa.Array], arguments: Arguments) -> int:
-    """The digits behind the point that MariaDB computes: it has them by nines."""
-    own = [array.type.scale for array in arrays]
+def _digits_of_quotient(pair: tuple[Decimal | None, ...], arrays: list[pa.Array], arguments: Arguments) -> int:
+    """The digits behind the point that MariaDB computes: it has them by nines. A date or time has six or none."""
+    own = [array.type.scale if value.type.base not in TEMPORAL else _MICROSECONDS if one and one % 1 else 0
+           for one, array, value in zip(pair, arrays, arguments, strict=True)]
     whole = [-(-scale // _NINE) * _NINE for scale in own]
     if all(own) and not all(value.shows for value in arguments):
         raise NotComputable("/ of numbers whose digits are not known")

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.mysql.session import Session
-from applier.sql.functions.arithmetic import doubles
+from applier.sql.functions.arithmetic import doubles, shown_with, without_negative_zero
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
@@ -46,7 +46,7 @@ def _power(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         return math.pow(base, exponent)  # or ValueError, OverflowError
 
     made = computed(arrays, power, pa.float64())
-    return numbers(made, constant=all(value.constant for value in arguments))
+    return numbers(without_negative_zero(made, session), constant=all(value.constant for value in arguments))
 
 
 def _of_library(function: Callable[[float], float | None]) -> Function:
@@ -70,7 +70,7 @@ def _log(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     arrays = together([replace(value, values=doubles(value, session)) for value in arguments], n)
     made = computed(arrays, lambda base, number: math.log(number) / math.log(base)
                     if number > 0 and base > 0 and base != 1 else None, pa.float64())
-    return numbers(made, constant=all(value.constant for value in arguments))
+    return numbers(without_negative_zero(made, session), constant=all(value.constant for value in arguments))
 
 
 def _binary_logarithm(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -95,7 +95,9 @@ _LIBRARY = {name: _of_library(function) for name, function in {
     "SIN": math.sin, "COS": math.cos, "TAN": math.tan, "COT": lambda number: 1 / math.tan(number),
     "ASIN": _within_one(math.asin), "ACOS": _within_one(math.acos), "DEGREES": lambda number: number * (180 / math.pi),
     "RADIANS": lambda number: number * (math.pi / 180)}.items()}
+_DIGITS_OF_PI = 6
 FUNCTIONS: dict[str, Function] = _LIBRARY | {
     "LOG": _log, "LOG2": _binary_logarithm, "ATAN": _arc_tangent, "ATAN2": _arc_tangent, "SQRT": _root, "POW": _power,
-    "PI": lambda arguments, call, session, n: constant_of(pa.scalar(math.pi), DOUBLE),
+    "PI": lambda arguments, call, session, n: shown_with(_DIGITS_OF_PI, constant_of(
+        pa.scalar(math.pi), DOUBLE), session),
 }

@@ -11,13 +11,14 @@ from dataclasses import replace
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.values import decimals
 from applier.sql.casting.texts import by_distinct
-from applier.sql.functions.arithmetic import MOST_SCALE, as_double, of_one, operands
+from applier.sql.functions.arithmetic import MOST_SCALE, as_double, of_one, operands, shown_with
 from applier.sql.functions.clock_roundings import or_of_clocks
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
@@ -37,6 +38,7 @@ from applier.sql.whole_numbers import whole_number, whole_numbers
 _BEYOND = 39
 """A digit before the point that no exact number has."""
 _DIGITS = Context(prec=80)
+_MOST = pa.scalar(Decimal(2**64 - 1), pa.decimal128(38, 0))
 
 
 def rounded_double(number: float, places: int, session: Session, round_to: Callable[[float], float] = round) -> float:
@@ -61,7 +63,7 @@ def _of_doubles(array: pa.Array, digits: int, session: Session, round_to: Callab
                 constant: bool) -> Value:
     made = by_distinct(array, lambda one: None if one is None else rounded_double(one, digits, session, round_to),
                        pa.float64())
-    return numbers(made, constant=constant)
+    return shown_with(max(0, digits), numbers(made, constant=constant), session)
 
 
 def _before_point(array: pa.Array, digits: int, round_to: str) -> pa.Array:
@@ -115,7 +117,7 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if _keeps_digits(arguments[0], digits, scale, session):
         return numbers(made.cast(pa.decimal128(38, digits)), constant=constant)
     type_ = ColumnType("decimal", precision=38, scale=scale) if array.type.scale else exact_type(0)
-    return Value(made, type_, constant)
+    return Value(made, type_, constant, shows=not _may_keep_digits(arguments[0], digits, session))
 
 
 def _keeps_digits(number: Value, digits: int, scale: int, session: Session) -> bool:
@@ -125,6 +127,14 @@ def _keeps_digits(number: Value, digits: int, scale: int, session: Session) -> b
     if keeps and digits > MOST_SCALE:
         raise NotComputable("a number with so many digits")
     return keeps
+
+
+def _may_keep_digits(number: Value, digits: int, session: Session) -> bool:
+    """True for a whole number that MariaDB perhaps has as a DECIMAL, which it would show with all requested digits."""
+    if digits <= 0 or session.flavour == "mysql" or number.type.base != "bigint" or number.type.unsigned:
+        return False
+    return not number.is_column and (
+        not number.constant or bool(pc.any(pc.greater(pc.abs(as_number(number, session)), _MOST)).as_py()))
 
 
 def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -140,7 +150,7 @@ def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     made = decimals.truncated(array, scale)
     if _keeps_digits(arguments[0], digits, scale, session):
         made = made.cast(pa.decimal128(38, digits))
-    return numbers(made, constant=constant)
+    return replace(numbers(made, constant=constant), shows=not _may_keep_digits(arguments[0], digits, session))
 
 
 FUNCTIONS: dict[str, Function] = {
