@@ -59,7 +59,14 @@ def datetimes(value: Value, session: Session, *, whole: bool = False, is_day: bo
         _check_choice(value, session)
         made = _read(value, session, lambda one: _datetime(one, session, whole=whole, is_day=is_day)[0], pa.int64())
     type_ = ColumnType("datetime", fsp=_digits(value, session))
+    if type_.fsp and value.constant and value.is_text and session.flavour == "mariadb" and not _FRACTION.match(
+            str(value.values[0].as_py())):
+        raise NotComputable("a constant's date with a point in it")  # whose digits may be those of its minute
     return replace(value, values=made.cast(pa.timestamp("us")), type=type_, digits=False)
+
+
+_FRACTION = re.compile(r"\s*(\d+-\d+-\d+[ T]+\d+:\d+:\d+|\d{14}|\d{12})\.", re.ASCII)
+"""A date and a time before the fraction of a second."""
 
 
 _DATED = r"^\d{4}-"

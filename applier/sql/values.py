@@ -54,7 +54,8 @@ class Value:
     document to MariaDB, though its type is that of text or bytes: a column with the constraint JSON_VALID, or a choice
     of such columns. `is_sum`: it is a time of MySQL's ADDTIME, which functions show with six digits of a second if it
     has a fraction, else with none. `is_explicit`: COLLATE says its collation, so text beside it becomes text in
-    its character set. `by_row`: `shown` has other digits from row to row, and not only for whole seconds."""
+    its character set. `by_row`: `shown` has other digits from row to row, and not only for whole seconds.
+    `is_extreme`: it is text that GREATEST or LEAST chose; MariaDB chooses among numbers where it needs one."""
 
     values: pa.Array
     type: ColumnType
@@ -72,6 +73,7 @@ class Value:
     is_sum: bool = False
     is_explicit: bool = False
     by_row: bool = False
+    is_extreme: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -148,6 +150,7 @@ def as_number(value: Value, session: Session) -> pa.Array:
     values, base = value.values, value.type.base
     if value.is_null:
         return pa.nulls(len(values), WHOLE)
+    check_extreme(value)
     if value.is_instant and value.is_text:
         if value.is_choice:  # also of other text
             raise NotComputable("chosen text to which an interval was added as a number")
@@ -179,6 +182,12 @@ def as_number(value: Value, session: Session) -> pa.Array:
 
 
 _OF_DOUBLE = 1 << 53
+
+
+def check_extreme(value: Value) -> None:
+    """Raise NotComputable for text that GREATEST or LEAST chose as a number: GREATEST('9', '10') + 0 is 10."""
+    if value.is_extreme:
+        raise NotComputable("text that GREATEST or LEAST chose as a number, which MariaDB chooses among numbers")
 
 
 def digits_of_instants(value: Value) -> pa.Array:

@@ -14,13 +14,14 @@ from applier.mysql.types import BINARY, TEMPORAL
 from applier.mysql.values import decimals
 from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.number_texts import leading_integers
-from applier.sql.values import TEXT, WHOLE, WHOLE_NUMBER, Value, as_number, converted
+from applier.sql.values import TEXT, WHOLE, WHOLE_NUMBER, Value, as_number, check_extreme, converted
 
 _LEAST, _MOST = (pa.scalar(Decimal(bound), WHOLE) for bound in (-1 << 63, (1 << 63) - 1))
 
 
 def whole_numbers(value: Value, session: Session) -> Value:
     """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
+    check_extreme(value)
     if value.type.base in BINARY and value.digits is False:
         value = replace(value, values=as_ascii(value.values, value.type, TEXT, session), type=TEXT)
     if value.is_text and not value.is_instant:  # the digits that it begins with
@@ -37,7 +38,16 @@ def whole_numbers(value: Value, session: Session) -> Value:
         found = pc.round(found, 0, round_mode="half_to_even").cast(WHOLE)
         found = pc.max_element_wise(pc.min_element_wise(found, _MOST, skip_nulls=False), _LEAST, skip_nulls=False)
     found = decimals.rounded(found, 0)
-    return replace(value, values=_of_64_bits(found, value) if session.flavour == "mysql" else found, type=WHOLE_NUMBER)
+    found = _of_64_bits(found, value) if session.flavour == "mysql" else within_64_bits(found, signed=True)
+    return replace(value, values=found, type=WHOLE_NUMBER)
+
+
+def within_64_bits(found: pa.Array, *, signed: bool) -> pa.Array:
+    """Whole numbers, of which MariaDB takes those of more than 64 bits, with or without a sign, for the largest one
+    with a sign, or of all."""
+    most = _MOST if signed else pa.scalar(Decimal(_BEYOND - 1), WHOLE)
+    found = pc.if_else(pc.greater_equal(found, pa.scalar(Decimal(_BEYOND), WHOLE)), most, found)
+    return pc.max_element_wise(found, _LEAST, skip_nulls=False)
 
 
 def _of_64_bits(found: pa.Array, value: Value) -> pa.Array:

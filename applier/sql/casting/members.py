@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,6 +28,7 @@ _LONG_ENUM, _LONG_SET = 6, 22
 _TWO_BYTES = frozenset({"ucs2", "utf16"})
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 _BIGINT = ColumnType("bigint")
+_LARGEST = Decimal((1 << 63) - 1)
 
 
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -116,15 +118,18 @@ def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
     flavour = session.flavour
     if flavour == "mysql" and old.base != "bit":
         return from_text(shown(values, old, flavour), _SHOWN, new, session)
-    if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
+    if old.base == "bigint" and pa.types.is_decimal(values.type):  # a SET takes the bits of an unsigned number
+        if not old.unsigned and pc.any(pc.greater(values, _LARGEST)).as_py():
+            raise NotComputable("a number of more than 9223372036854775807 that may be a DECIMAL as members")
+    elif pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
         values = numbers.to_number(values, old, _BIGINT, session)
     n = len(new.members)
 
-    def as_enum(number: int) -> str:
-        return new.members[number - 1] if 1 <= number <= n else ""
+    def as_enum(number: int | Decimal) -> str:
+        return new.members[int(number) - 1] if 1 <= number <= n else ""
 
-    def as_set(number: int) -> str:
-        return _of_bits(number, new)
+    def as_set(number: int | Decimal) -> str:
+        return _of_bits(int(number), new)
 
     return by_distinct(values, as_set if new.base == "set" else as_enum)
 

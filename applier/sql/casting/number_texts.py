@@ -63,7 +63,10 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
 def without_points(values: pa.Array) -> pa.Array:
     """Text of which MariaDB reads the digits on both sides of the first of two points as a whole number."""
-    return pc.replace_substring_regex(values, _TWO_POINTS, r"\1\2 ")
+    made = pc.replace_substring_regex(values, _TWO_POINTS, r"\1\2 ")
+    if pc.any(pc.and_(pc.not_equal(made, values), pc.match_substring_regex(made, r"^\s*[+-]?\d{19}"))).as_py():
+        raise NotComputable("text of more than 18 digits and two points as a whole number")  # which is rounded
+    return made
 
 
 _TWO_POINTS = r"(?s)^(\s*[+-]?\d*)\.(\d*)\..*"

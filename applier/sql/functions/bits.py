@@ -18,7 +18,7 @@ from applier.mysql.types import BINARY, ColumnType
 from applier.mysql.values import decimals
 from applier.sql.nodes import Call
 from applier.sql.values import WHOLE, Arguments, Function, Value, as_number, together
-from applier.sql.whole_numbers import whole_numbers
+from applier.sql.whole_numbers import whole_numbers, within_64_bits
 
 UNSIGNED = ColumnType("bigint", unsigned=True)
 _ALL = (1 << 64) - 1
@@ -51,7 +51,7 @@ def _whole(value: Value, session: Session) -> pa.Array:
         if pc.any(pc.greater_equal(pc.abs(found), 2.0**63)).as_py():
             raise NotComputable("bits of so large a double")
         return found.cast(WHOLE)
-    return decimals.rounded(found, 0)
+    return within_64_bits(decimals.rounded(found, 0), signed=False)
 
 
 def _words(array: pa.Array) -> np.ndarray:

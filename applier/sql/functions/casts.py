@@ -52,7 +52,7 @@ from applier.sql.values import (
     text_type,
     type_of_bytes,
 )
-from applier.sql.whole_numbers import whole_numbers
+from applier.sql.whole_numbers import whole_numbers, within_64_bits
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
 _Cast: TypeAlias = Callable[[Value, int | None, int | None, Session], Value]
@@ -131,7 +131,7 @@ def _signed(value: Value, size: int | None, _: int | None, session: Session, *, 
     if value.is_text and not (value.is_instant and value.shown is not None):
         made = leading_integers(value.values, value.type.charset, session.flavour, is_column=False)
         return numbers(made, constant=value.constant)
-    if value.type.base == "decimal" and value.type.unsigned:
+    if value.type.base == "decimal" and value.type.unsigned and session.flavour == "mysql":
         value = Value(whole_numbers(value, session).values, ColumnType("bigint", unsigned=True), value.constant)
     if value.type.base == "bigint" and value.type.unsigned:
         wide = pc.greater(value.values, pa.scalar(Decimal(2**63 - 1), value.values.type))
@@ -143,11 +143,25 @@ def _signed(value: Value, size: int | None, _: int | None, session: Session, *, 
         if pc.any(pc.greater_equal(pc.abs(found), 2.0**63)).as_py():
             raise NotComputable("CAST of so large a double to a whole number")
         found = found.cast(pa.decimal128(38, 0))
-    if value.type.base == "bit":
+    if value.type.base == "bit" or value.digits:
         found = signed_bits(found)
+    if session.flavour == "mariadb":
+        return numbers(_of_64_bits(found, value, is_unsigned=is_unsigned), constant=False)
     if value.type.base in ("decimal", "bigint") and session.flavour == "mysql" and not is_unsigned:
         found = whole_numbers(value, session).values
     return numbers(decimals.rounded(found, 0), constant=False)
+
+
+def _of_64_bits(found: pa.Array, value: Value, *, is_unsigned: bool) -> pa.Array:
+    """Numbers as MariaDB casts them: a DECIMAL beyond 64 bits is the largest number. Raises NotComputable for one of
+    which it is not known whether it is a DECIMAL's."""
+    whole = within_64_bits(decimals.rounded(found, 0), signed=not is_unsigned)
+    wide = pc.greater(whole, pa.scalar(Decimal(2**63 - 1), whole.type))
+    if is_unsigned or not pc.any(wide).as_py():
+        return whole
+    if value.type.base != "decimal":
+        raise NotComputable("CAST of a number of more than 9223372036854775807 that may be a DECIMAL to SIGNED")
+    return pc.if_else(wide, pa.scalar(Decimal(2**63 - 1), whole.type), whole)
 
 
 def _unsigned(value: Value, size: int | None, scale: int | None, session: Session) -> Value:

@@ -231,9 +231,22 @@ def _hex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
                 raise NotComputable("HEX of so large a double")
             half = 0.5 if number > 0 else -0.5
             number = Decimal(round(number) if session.flavour == "mysql" else int(number + half))
-        return f"{int(number.to_integral_value('ROUND_HALF_UP')) % _WORDS:X}"
+        whole = int(number.to_integral_value("ROUND_HALF_UP"))
+        return f"{whole % _WORDS if session.flavour == 'mysql' else _word(whole, value):X}"
 
     return Value(computed([as_number(value, session)], shown, pa.string()), TEXT, value.constant)
+
+
+def _word(whole: int, value: Value) -> int:
+    """What MariaDB's HEX has of a number: of a DECIMAL that of its double. Raises NotComputable for one of which it is
+    not known whether it is a DECIMAL's."""
+    double = float(whole)
+    if value.type.base in INTEGERS and -_WORDS // 2 <= whole < _WORDS and (
+            value.is_column or value.type.unsigned or value.type.base != "bigint" or double == whole):
+        return whole % _WORDS
+    if value.type.base in INTEGERS and abs(whole) < _WORDS:
+        raise NotComputable("HEX of a number of more than 9007199254740992 that may be a DECIMAL")
+    return int(double) % _WORDS if -_WORDS // 2 < double < _WORDS else _WORDS - 1
 
 
 def _is_number(value: Value) -> bool:

@@ -259,6 +259,14 @@ def _digits_of_second(value: Value) -> int:
     return len((value.values[0].as_py() or "").partition(".")[2])
 
 
+def _kind(base: str) -> str:
+    return "day" if base in TEMPORAL else "number" if base in NUMBERS else base if base == "year" else "text"
+
+
+_KINDS = 2
+"""MariaDB reads all as dates among values of more kinds than these."""
+
+
 def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """GREATEST and LEAST: of texts and of dates as they compare, else of numbers; NULL where one is. Among strings, a
     number is a string in MySQL and makes all of them numbers in MariaDB; a date beside text is text in MySQL. Of equal
@@ -270,6 +278,8 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     kinds = {value.type.base for value in arguments}
     if session.flavour == "mariadb" and kinds & {*TEMPORAL} and len(kinds) > 1 and kinds & {"time", *MEMBERS, *BINARY}:
         raise NotComputable(f"{call.name} of times and other values")
+    if session.flavour == "mariadb" and kinds & {*TEMPORAL} and len({*map(_kind, kinds)}) > _KINDS:
+        raise NotComputable(f"{call.name} of dates, text and numbers")
     if session.flavour == "mysql" and kinds & DATES and (kinds & {*MEMBERS} or (
             texts and not all(value.is_text or value.type.base in TEMPORAL for value in arguments))):
         raise NotComputable(f"{call.name} of dates, and of members or of text and numbers")  # '16383-15-31' is one
@@ -289,7 +299,7 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     if type_ is BYTES:
         chosen = pc.max_element_wise if call.name == "GREATEST" else pc.min_element_wise
         return Value(chosen(*together([made, *others], n), skip_nulls=False), BYTES,
-                     all(value.constant for value in arguments))
+                     all(value.constant for value in arguments), is_extreme=session.flavour == "mariadb")
     sign = "<" if call.name == "LEAST" else ">=" if session.flavour == "mysql" else ">"
     if type_.collation is None and all(value.constant and value.type.charset == session.literals
                                        for value in arguments if value.is_text):  # numbers beside literals
@@ -299,7 +309,8 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         is_next = CONDITIONS[sign]([other, made], Call(sign), session, n)
         first, second, chosen = together([other, made, replace(is_next, values=as_truth(is_next, session))], n)
         made = replace(made, values=pc.if_else(chosen, first, second), constant=made.constant and other.constant)
-    made = replace(made, type=type_, text_scale=None, is_instant=False)
+    made = replace(made, type=type_, text_scale=None, is_instant=False,
+                   is_extreme=session.flavour == "mariadb" and type_.base not in TEMPORAL)
     if texts and type_.base in DATES and session.flavour == "mysql":
         text = replace(TEXT, charset=common_charset(texts), collation=collation_of(texts))
         shown = as_text(made, session)

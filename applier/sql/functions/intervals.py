@@ -30,6 +30,7 @@ from applier.sql.values import (
     Value,
     as_number,
     as_text,
+    check_extreme,
     shown_bytes,
     together,
 )
@@ -159,6 +160,11 @@ LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
 
 def _digits(count: Value, unit: str, session: Session) -> int:
     """The digits of a second that an interval may have."""
+    if count.digits and session.flavour == "mariadb" and unit == "SECOND":
+        return 0
+    if count.type.base in BINARY and count.digits is False and count.constant and session.flavour == "mariadb" and \
+            unit == "SECOND":
+        raise NotComputable("an interval of seconds of X'…', or of other bytes, of which the former has no fraction")
     if unit != "SECOND" or count.is_text or count.type.base in BINARY:
         return 6 if "MICROSECOND" in unit or unit == "SECOND" else 0
     found = as_number(count, session)
@@ -216,6 +222,7 @@ def exact_seconds(value: Value, session: Session) -> pa.Array:
             raise NotComputable("so many seconds")
         return number.quantize(_MICROSECOND, ROUND_DOWN)
 
+    check_extreme(value)
     return by_distinct(value.values if value.is_text else as_number(value, session), read, pa.decimal128(38, 6))
 
 

@@ -98,6 +98,7 @@ def _spaces(arguments: Arguments, call: Call, session: Session, n: int) -> Value
 
 
 _MOST_PLACES = 2**31 - 1
+_EXACT = 1 << 53
 
 
 def _format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -108,6 +109,9 @@ def _format(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     is_wide = pc.any(pc.greater(pc.abs(places.values), pa.scalar(Decimal(_MOST_PLACES)))).as_py()
     if is_wide and session.flavour == "mysql":  # it takes the last ones
         raise NotComputable("FORMAT with a number of digits of more than 32 bits")
+    if session.flavour == "mariadb" and arguments[0].digits and pc.any(pc.greater(
+            as_number(arguments[0], session), pa.scalar(Decimal(_EXACT)))).as_py():
+        raise NotComputable("FORMAT of hexadecimal digits of a number of more than 9007199254740992")  # a double
     of_type = doubles if arguments[0].type.base in TEMPORAL else as_number
     number = replace(arguments[0], values=of_type(arguments[0], session))
 

@@ -192,6 +192,9 @@ def _months(period: Decimal) -> int:
 def _of_periods(function: Callable[[Decimal, Decimal], int]) -> Function:
     def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         given = [whole_numbers(value, session) for value in arguments]
+        if session.flavour == "mariadb" and any(pc.any(pc.greater(value.values, _MOST_PERIOD)).as_py()
+                                                for value in given):
+            raise NotComputable("so large a number as a period")
         return numbers(computed(together(given, n), function, pa.int64()), constant=all(
             value.constant for value in given))
 
@@ -207,7 +210,7 @@ def _period_on(period: Decimal, months: Decimal) -> int:
     return year * 100 + month + 1
 
 
-_MOST_MONTHS = 2**31
+_MOST_MONTHS, _MOST_PERIOD = 2**31, Decimal(2**31)
 """More of them are beyond what MariaDB counts."""
 FUNCTIONS: dict[str, Function] = {
     "WEEK": _week(of_year=False), "WEEKOFYEAR": _week(of_year=False), "YEARWEEK": _week(of_year=True),

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, DATES, INTEGERS, NUMBERS, ColumnType
+from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NUMBERS, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.temporals import moved
 from applier.sql.casting.texts import by_distinct
@@ -40,7 +40,7 @@ from applier.sql.functions.intervals import (
 )
 from applier.sql.nodes import Call
 from applier.sql.read_times import datetimes, has_dates, have_clocks, instants_or_times, times
-from applier.sql.values import TEXT, Arguments, Function, Value, as_number, numbers, one, together
+from applier.sql.values import TEXT, Arguments, Function, Value, as_number, as_text, numbers, one, together
 from applier.sql.whole_numbers import whole_numbers
 
 
@@ -268,7 +268,10 @@ def _instant(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     type_ = ColumnType("datetime", fsp=value.type.fsp)
     kept = replace(session, sql_mode="ALLOW_INVALID_DATES")
     start = replace(value, values=convert_values(value.values, value.type, type_, kept), type=type_, is_column=False)
-    return _added(1)([start, arguments[1]], call, session, n)
+    time = arguments[1]
+    if session.flavour == "mariadb" and time.type.base in MEMBERS:
+        time = Value(as_text(time, session), TEXT)  # which has six digits of a second
+    return _added(1)([start, time], call, session, n)
 
 
 def _units_on(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

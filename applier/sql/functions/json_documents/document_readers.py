@@ -134,8 +134,14 @@ def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType,
         def read_text(text: str) -> Any:
             return read(parsed(text), paths)
 
+        def exists(text: str) -> Any:
+            if not is_document(text):
+                raise NotComputable("JSON_EXISTS of text that is no document")  # it finds what is before the fault
+            return read_text(text)
+
         made = by_distinct(as_documents(arguments[0], session),
-                           read_text if call.name == "JSON_TYPE" else reading(read_text, session), kind)
+                           read_text if call.name == "JSON_TYPE" else exists if call.name == "JSON_EXISTS" else
+                           reading(read_text, session), kind)
         if pa.types.is_boolean(kind):
             return truth(made, constant=arguments[0].constant)
         if pa.types.is_integer(kind):

@@ -24,7 +24,7 @@ from jsondiff.path import parse as parse_path
 from jsondiff.text import from_text
 from jsondiff.values import DocumentError
 
-_LOOSE = re.compile(r"\\|\d[.eE]")
+_LOOSE = re.compile(r"\\|\d[.eE]|(?<![\d.])0\d")
 
 
 def as_documents(value: Value, session: Session) -> pa.Array:
@@ -74,7 +74,7 @@ def reading(read: Callable[[str], Any], session: Session) -> Callable[[str], Any
 
 def is_document(text: str) -> bool:
     """Return whether MariaDB takes a text as a document. Raises NotComputable where it takes more than JSON has: any
-    escape, `1.`, and numbers of any size."""
+    escape, `1.`, `00`, and numbers of any size."""
     if begins_with_number(text):
         return False
     try:
