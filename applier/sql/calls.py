@@ -86,8 +86,10 @@ _NOT_LENGTHENING = _CHOICES | (_OF_BYTES - _LENGTHENING) | {
 """Functions that make no more bytes than all their arguments have together."""
 _WITH_DIGITS = frozenset({"ROUND", "TRUNCATE"})
 """Functions that say with how many digits behind the point an exact number is shown."""
-_OF_DOUBLES = powers.FUNCTIONS.keys() | {
-    "+", "-", "*", "/", "MOD", "NEG", "ABS", "FLOOR", "CEILING", "ROUND", "TRUNCATE"}
+_OF_OPERANDS = frozenset({"+", "-", "*", "/", "MOD", "NEG", "ABS"})
+"""Functions that say so as their operands do."""
+_OF_TEXT = frozenset({"json", *BINARY})
+_OF_DOUBLES = _OF_OPERANDS | powers.FUNCTIONS.keys() | {"FLOOR", "CEILING", "ROUND", "TRUNCATE"}
 """Functions of which the digits are known that MariaDB's functions show of their doubles."""
 _WITHOUT_DIGITS = frozenset({"bigint", "json", *BINARY})
 """Types of results that do not depend on how many digits of a number are shown, as text does not: a function that needs
@@ -142,6 +144,9 @@ class Calls:
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
         if call.name in _OF_BYTES:
+            if self._session.flavour == "mariadb" and any(value.type.base == "bit" and value.is_choice
+                                                          for value in arguments):
+                raise NotComputable("a chosen BIT as text, which is its number there")
             arguments = [Value(bit_bytes(value.values, value.type), BYTES, value.constant)
                          if value.type.base == "bit" and number not in _COUNTS.get(call.name, ()) else value
                          for number, value in enumerate(arguments)]
@@ -170,6 +175,10 @@ class Calls:
         made = self._without_fraction(made, call)
         is_told = call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and \
             arguments[1].constant
+        if self._session.flavour == "mariadb" and made.type.base == "double" and call.name in _OF_OPERANDS and any(
+                isinstance(node, Call) and (value.is_text or value.type.base in _OF_TEXT)
+                for node, value in zip(call.arguments, arguments, strict=True)):
+            return replace(made, shows=False)  # of each function that makes text, MariaDB expects other digits
         if self._session.flavour == "mariadb" and made.type.base == "double" and call.name in _OF_DOUBLES and all(
                 value.shows for value in arguments):
             return made

@@ -139,6 +139,8 @@ class Reader(OperandReader):
 
     def _unary(self) -> Node:
         if self._take("-"):
+            if self.word == "INTERVAL":
+                raise NotComputable("- INTERVAL … +, which MariaDB subtracts")
             return Call("NEG", (self._signed(),))
         if self._take("+"):
             return self._signed()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 
+from applier.errors import NotComputable
 from applier.sql.nodes import Call, Literal, Name, Node
 from applier.sql.token_reader import TokenReader
 from applier.sql.tokens import Token
@@ -41,6 +42,10 @@ def _decoded(subject: Node, *branches: Node) -> Node:
     pairs = tuple(Call("<=>", (subject, branch)) if number % 2 == 0 else branch
                   for number, branch in enumerate(branches[:len(branches) // 2 * 2]))
     return Call("CASE", (*pairs, branches[-1] if len(branches) % 2 else Literal("null")))
+
+
+_AFTER_INTERVALS = frozenset({"+", "-", "=", "<", ">", "<=", ">=", "<>", "!=", "<=>", "IN", "IS", "BETWEEN", "LIKE",
+                              "REGEXP", "RLIKE", "NOT", "<<", ">>", "&", "|"})
 
 
 class OperandReader(TokenReader, ABC):
@@ -93,7 +98,10 @@ class OperandReader(TokenReader, ABC):
         if token.keyword == "INTERVAL":  # INTERVAL 1 DAY + x
             interval = self._interval()
             self._expect("+")
-            return Call("+", (self.expression(SUM + 1), interval))
+            instant = self.expression(SUM + 1)
+            if self.word in _AFTER_INTERVALS:  # to which MariaDB adds the interval, too
+                raise NotComputable("INTERVAL … + a sum or a comparison")
+            return Call("+", (instant, interval))
         if self.word == "(":
             return self._call(token.keyword)
         if token.keyword in _WITHOUT_PARENTHESES:

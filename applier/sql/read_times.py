@@ -62,7 +62,7 @@ def datetimes(value: Value, session: Session, *, whole: bool = False, is_day: bo
     if type_.fsp and value.constant and value.is_text and session.flavour == "mariadb" and not _FRACTION.match(
             str(value.values[0].as_py())):
         raise NotComputable("a constant's date with a point in it")  # whose digits may be those of its minute
-    return replace(value, values=made.cast(pa.timestamp("us")), type=type_, digits=False)
+    return replace(value, values=made.cast(pa.timestamp("us")), type=type_, digits=False, shows=True, shown=None)
 
 
 _FRACTION = re.compile(r"\s*(\d+-\d+-\d+[ T]+\d+:\d+:\d+|\d{14}|\d{12})\.", re.ASCII)
@@ -107,7 +107,7 @@ def times(value: Value, session: Session) -> Value:
     value = _with_sign(value, session)
     made = _read(value, session, lambda one: _time(one, session)[0], pa.int64())
     return replace(value, values=made.cast(pa.duration("us")), type=ColumnType("time", fsp=_digits(value, session)),
-                   digits=False)
+                   digits=False, shows=True, shown=None)
 
 
 def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Array]:
@@ -219,6 +219,8 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
         except Unclear as error:
             raise NotComputable.because(error) from None
 
+    if value.is_recoded:
+        raise NotComputable("text that CONVERT … USING made of a number or a date as a date or a time")
     base = value.type.base
     if base == "year" and session.flavour == "mariadb":  # month and day are zero
         values = pc.multiply(value.values.cast(pa.int64()), 10_000).cast(pa.decimal128(38, 0))
@@ -241,6 +243,8 @@ def _datetime(one: str | Decimal, session: Session, *, whole: bool = False, is_d
         if isinstance(one, Decimal):
             return datetime_of_number(*_parts(one, session), short_years=is_mysql, is_day=is_mysql and is_day)
         text = re.sub(r"^(\s*)\+", r"\1", one) if not is_mysql else one
+        if not is_mysql and _SHORT_NUMBER.match(text):
+            raise Unclear("text that begins with a short number and a point as a date")
         micros, has_clock, offset = datetime_of_text(text, up=rounds(session))
     except InvalidDate as error:
         if not _is_allowed(error, one, session, whole=whole):
@@ -249,6 +253,10 @@ def _datetime(one: str | Decimal, session: Session, *, whole: bool = False, is_d
     if session.flavour == "mariadb" and offset is not None:
         raise Unclear("a date with an offset from UTC")
     return micros if offset is None else in_zone(micros - offset, session), has_clock
+
+
+_SHORT_NUMBER = re.compile(r"\s*\d{1,3}\.", re.ASCII)
+"""MariaDB takes the digits before a point for those of all parts."""
 
 
 def _is_allowed(error: InvalidDate, one: str | Decimal, session: Session, *, whole: bool) -> bool:

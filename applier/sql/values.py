@@ -55,7 +55,10 @@ class Value:
     of such columns. `is_sum`: it is a time of MySQL's ADDTIME, which functions show with six digits of a second if it
     has a fraction, else with none. `is_explicit`: COLLATE says its collation, so text beside it becomes text in
     its character set. `by_row`: `shown` has other digits from row to row, and not only for whole seconds.
-    `is_extreme`: it is text that GREATEST or LEAST chose; MariaDB chooses among numbers where it needs one."""
+    `has_other_number`: where MariaDB needs a number, it does not read it out of this: GREATEST and LEAST of texts then
+    choose among numbers, JSON_EXTRACT finds one in text that is no document, and a rounded time has no sign.
+    `is_recoded`: it is text that CONVERT … USING made of a number or a date, which MariaDB has where it needs a date.
+    """
 
     values: pa.Array
     type: ColumnType
@@ -73,7 +76,8 @@ class Value:
     is_sum: bool = False
     is_explicit: bool = False
     by_row: bool = False
-    is_extreme: bool = False
+    has_other_number: bool = False
+    is_recoded: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -150,7 +154,7 @@ def as_number(value: Value, session: Session) -> pa.Array:
     values, base = value.values, value.type.base
     if value.is_null:
         return pa.nulls(len(values), WHOLE)
-    check_extreme(value)
+    check_number(value)
     if value.is_instant and value.is_text:
         if value.is_choice:  # also of other text
             raise NotComputable("chosen text to which an interval was added as a number")
@@ -184,10 +188,10 @@ def as_number(value: Value, session: Session) -> pa.Array:
 _OF_DOUBLE = 1 << 53
 
 
-def check_extreme(value: Value) -> None:
-    """Raise NotComputable for text that GREATEST or LEAST chose as a number: GREATEST('9', '10') + 0 is 10."""
-    if value.is_extreme:
-        raise NotComputable("text that GREATEST or LEAST chose as a number, which MariaDB chooses among numbers")
+def check_number(value: Value) -> None:
+    """Raise NotComputable for a value whose number is another one: GREATEST('9', '10') + 0 is 10."""
+    if value.has_other_number:
+        raise NotComputable("a number that MariaDB does not read out of a function's result")
 
 
 def digits_of_instants(value: Value) -> pa.Array:

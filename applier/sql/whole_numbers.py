@@ -14,14 +14,14 @@ from applier.mysql.types import BINARY, TEMPORAL
 from applier.mysql.values import decimals
 from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.number_texts import leading_integers
-from applier.sql.values import TEXT, WHOLE, WHOLE_NUMBER, Value, as_number, check_extreme, converted
+from applier.sql.values import TEXT, WHOLE, WHOLE_NUMBER, Value, as_number, check_number, converted
 
 _LEAST, _MOST = (pa.scalar(Decimal(bound), WHOLE) for bound in (-1 << 63, (1 << 63) - 1))
 
 
 def whole_numbers(value: Value, session: Session) -> Value:
     """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
-    check_extreme(value)
+    check_number(value)
     if value.type.base in BINARY and value.digits is False:
         value = replace(value, values=as_ascii(value.values, value.type, TEXT, session), type=TEXT)
     if value.is_text and not value.is_instant:  # the digits that it begins with

@@ -300,7 +300,7 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     else:
         scales = dict.fromkeys(pairs, scale)
     distinct = {pair: _divide(*pair, digits, session) for pair, digits in scales.items()}
-    scale = max(scales.values(), default=scale)
+    scale = max((digits for pair, digits in scales.items() if distinct[pair] is not None), default=text_scale)
     made = numbers(pa.array([distinct[pair] for pair in pairs], pa.decimal128(38, scale)), constant=constant)
     is_of_zeros = not pc.any(pc.and_(pc.equal(made.values, _ZERO), pc.not_equal(arrays[0], _ZERO))).as_py()
     if (session.flavour == "mariadb" or _has_zero(made.values)) and is_of_zeros and not any(

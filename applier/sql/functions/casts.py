@@ -19,7 +19,7 @@ from applier.errors import NotComputable
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, DATES, INTEGERS, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, DATES, INTEGERS, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.sql.casting import byte_strings, invalid_dates
 from applier.sql.casting.byte_strings import to_bytes
@@ -64,10 +64,12 @@ def cast(value: Value, call: Call, session: Session) -> Value:
     is_document = value.is_document or (session.flavour == "mariadb" and value.type.base == "json")
     if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
         text = _of_bytes(value, TEXT, session) if value.type.base in BINARY else as_text(value, session)
-        return Value(text, TEXT, value.constant, is_document=is_document and call.word.startswith("CHARSET"))
+        is_using = call.word.startswith("CHARSET")
+        return Value(text, TEXT, value.constant, is_document=is_document and is_using,
+                     is_recoded=is_using and _is_recoded(value, session))
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
         made = _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
-        return replace(made, is_document=is_document)
+        return replace(made, is_document=is_document, is_recoded=_is_recoded(value, session))
     of_charset = _OF_CHARSET.fullmatch(call.word)
     if of_charset and of_charset[2] == "BINARY":
         made = _binary(value, int(of_charset[1]) if of_charset[1] else None, None, session)
@@ -85,6 +87,10 @@ def cast(value: Value, call: Call, session: Session) -> Value:
     size, scale = (int(part) if part else None for part in match.groups()[1:])
     made = _CASTS[match[1]](value, size, scale, session)
     return Value(made.values, made.type, value.constant)
+
+
+def _is_recoded(value: Value, session: Session) -> bool:
+    return session.flavour == "mariadb" and value.type.base in NUMBERS | TEMPORAL | {"year"}
 
 
 def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool = False) -> Value:

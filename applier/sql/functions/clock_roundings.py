@@ -54,7 +54,8 @@ def _cut(arguments: Arguments, call: Call, session: Session) -> Value:
         raise NotComputable("fractions of a second of an invalid date")
     kind = pa.duration("us") if is_time else pa.timestamp("us")
     return Value(pa.array(made, pa.int64(), mask=is_null).cast(kind),
-                 ColumnType("time" if is_time else "datetime", fsp=digits), value.constant)
+                 ColumnType("time" if is_time else "datetime", fsp=digits), value.constant,
+                 has_other_number=bool((is_time & ~is_null & (made < 0)).any()))
 
 
 _FIRST = (10, 5)

@@ -299,7 +299,7 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     if type_ is BYTES:
         chosen = pc.max_element_wise if call.name == "GREATEST" else pc.min_element_wise
         return Value(chosen(*together([made, *others], n), skip_nulls=False), BYTES,
-                     all(value.constant for value in arguments), is_extreme=session.flavour == "mariadb")
+                     all(value.constant for value in arguments), has_other_number=session.flavour == "mariadb")
     sign = "<" if call.name == "LEAST" else ">=" if session.flavour == "mysql" else ">"
     if type_.collation is None and all(value.constant and value.type.charset == session.literals
                                        for value in arguments if value.is_text):  # numbers beside literals
@@ -310,7 +310,7 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         first, second, chosen = together([other, made, replace(is_next, values=as_truth(is_next, session))], n)
         made = replace(made, values=pc.if_else(chosen, first, second), constant=made.constant and other.constant)
     made = replace(made, type=type_, text_scale=None, is_instant=False,
-                   is_extreme=session.flavour == "mariadb" and type_.base not in TEMPORAL)
+                   has_other_number=session.flavour == "mariadb" and type_.base not in TEMPORAL)
     if texts and type_.base in DATES and session.flavour == "mysql":
         text = replace(TEXT, charset=common_charset(texts), collation=collation_of(texts))
         shown = as_text(made, session)

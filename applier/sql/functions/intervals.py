@@ -30,7 +30,7 @@ from applier.sql.values import (
     Value,
     as_number,
     as_text,
-    check_extreme,
+    check_number,
     shown_bytes,
     together,
 )
@@ -222,7 +222,7 @@ def exact_seconds(value: Value, session: Session) -> pa.Array:
             raise NotComputable("so many seconds")
         return number.quantize(_MICROSECOND, ROUND_DOWN)
 
-    check_extreme(value)
+    check_number(value)
     return by_distinct(value.values if value.is_text else as_number(value, session), read, pa.decimal128(38, 6))
 
 

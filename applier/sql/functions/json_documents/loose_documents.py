@@ -89,9 +89,11 @@ def _of_text(name: str, function: Function) -> Function:
         made = function(arguments, call, session, n)
         if begins is not None and pc.any(pc.invert(begins)).as_py():
             of_rows = together([Value(begins, made.type, document.constant), made], n)
-            made = Value(pc.if_else(of_rows[0], of_rows[1], None), made.type, made.constant and document.constant)
+            made = Value(pc.if_else(of_rows[0], of_rows[1], None), made.type, made.constant and document.constant,
+                         has_other_number=name == "JSON_EXTRACT")
         if document.type.base in BINARY and pa.types.is_string(made.values.type):
-            made = Value(bytes_of_text(made.values, EACH_BYTE), BYTES, made.constant, is_loose=document.is_loose)
+            made = Value(bytes_of_text(made.values, EACH_BYTE), BYTES, made.constant, is_loose=document.is_loose,
+                         has_other_number=made.has_other_number)
         if made.type == TEXT and charset in WIDE and name != "JSON_TYPE":
             made = replace(made, type=text_type(charset, None))
         if made.type == TEXT and document.is_text and charset is not None and charset not in UTF8 | WIDE:
