@@ -18,6 +18,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.values import decimals
+from applier.mysql.versions import is_since
 from applier.sql.casting import byte_strings, numbers
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, fitted
@@ -27,6 +28,8 @@ _FEW_BLANKS, _BLANKS = r" \t", r" \t-\r"
 _SIGNS_AND_DIGITS = r"^(?P<signs>[ \t+-]*)(?P<digits>\d*)"
 _OF_TWO_BYTES, _BEYOND_BYTES = WIDE - {"utf32"}, re.compile("[^\0-\xff]")
 _MOST_DIGITS = 18
+WITHOUT_NEGATIVE_ZERO = (10, 11)
+"""The version of MariaDB since which no double is -0 (10.5 has it)."""
 _MOST_EXPONENT = 9
 """Digits of an exponent that every server reads."""
 
@@ -43,7 +46,9 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     """Text as numbers: the number it begins with, else zero."""
     if new.base in ("float", "double"):
         found = _leading(values, _BLANKS, _NUMBER).cast(pa.float64())
-        found = pc.add(found, 0.0) if session.flavour == "mariadb" else found  # which has no -0
+        if session.flavour == "mariadb" and (not session.server_version or is_since(
+                session.server_version, WITHOUT_NEGATIVE_ZERO)):
+            found = pc.add(found, 0.0)
         return numbers.to_number(found, ColumnType("double"), new, session)
     if new.base == "decimal":
         return _decimals(_leading(values, _blanks(values, old.charset, exact=True), _NUMBER), new)

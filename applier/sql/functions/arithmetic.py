@@ -19,6 +19,7 @@ from applier.mysql.types import BINARY, MEMBERS, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals
 from applier.mysql.versions import is_since
 from applier.sql.casting import shown_numbers
+from applier.sql.casting.number_texts import WITHOUT_NEGATIVE_ZERO
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.clock_roundings import or_of_clocks
 from applier.sql.functions.combinations import computed
@@ -153,7 +154,7 @@ def without_negative_zero(made: pa.Array, session: Session) -> pa.Array:
         return made
     if not session.server_version:
         raise NotComputable("a double of -0, which depends on the version of MariaDB")
-    return pc.add(made, 0.0) if is_since(session.server_version, _KEEPS_FRACTIONS) else made
+    return pc.add(made, 0.0) if is_since(session.server_version, WITHOUT_NEGATIVE_ZERO) else made
 
 
 def _is_of_clock(value: Value) -> bool:

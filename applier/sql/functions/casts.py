@@ -19,7 +19,7 @@ from applier.errors import NotComputable
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, DATES, INTEGERS, NUMBERS, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, DATES, INTEGERS, NETWORK, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.sql.casting import byte_strings, invalid_dates
 from applier.sql.casting.byte_strings import to_bytes
@@ -124,6 +124,8 @@ def _of_bytes(value: Value, type_: ColumnType, session: Session) -> pa.Array:
 
 
 def _binary(value: Value, size: int | None, _: int | None, session: Session) -> Value:
+    if value.type.base in NETWORK:  # its 16 bytes
+        raise NotComputable(f"CAST of {value.type.base.upper()} to BINARY")
     data = as_bytes(value, session)
     if size is None:
         return Value(data, type_of_bytes([value]))

@@ -40,7 +40,7 @@ from applier.sql.values import (
 )
 from applier.sql.whole_numbers import whole_numbers
 
-_BITS = 64
+_BITS, _BEYOND = 64, Decimal(1 << 31)
 
 
 def _strings(arguments: Arguments, session: Session) -> tuple[list[Value], Value]:
@@ -56,6 +56,8 @@ def _strings(arguments: Arguments, session: Session) -> tuple[list[Value], Value
 def _element(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """ELT: the value with this number."""
     number, (strings, empty) = whole_numbers(arguments[0], session), _strings(arguments[1:], session)
+    if session.flavour == "mariadb" and pc.any(pc.greater_equal(pc.abs(number.values), _BEYOND)).as_py():
+        raise NotComputable("ELT by a number of more than 32 bits")  # which loses the others
 
     def chosen(place: Decimal | None, *texts: object) -> object:
         return texts[int(place) - 1] if place is not None and 1 <= place <= len(texts) else None

@@ -26,7 +26,7 @@ from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import charset_name
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS, TEMPORAL
+from applier.mysql.types import BINARY, INTEGERS, NETWORK, TEMPORAL
 from applier.sql.casting.byte_strings import bytes_of_text, read_as_text, to_text
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, in_charset
 from applier.sql.functions.collated import EACH_BYTE
@@ -219,6 +219,8 @@ def _shortest(number: int) -> bytes:
 def _hex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """HEX: of bytes, and of numbers rounded."""
     [value] = arguments
+    if value.type.base in NETWORK:  # of its 16 bytes
+        raise NotComputable(f"HEX of {value.type.base.upper()}")
     if value.is_null or value.digits is not False or not _is_number(value):
         return _of_bytes(lambda data: data.hex().upper(), pa.string())(arguments, call, session, n)
 

@@ -16,7 +16,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.arithmetic import EXTREMES, doubles
+from applier.sql.functions.arithmetic import EXTREMES, doubles, shown_with
 from applier.sql.functions.compared_forms import without_century
 from applier.sql.functions.conditions import FUNCTIONS as CONDITIONS
 from applier.sql.functions.conditions import compared
@@ -110,12 +110,16 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
         else:
             values = value.values
         shown = pa.nulls(len(value.values), pa.string()) if value.is_null else \
-            None if shows else as_text(value, session) if value.shows else \
+            None if shows else as_text(_without_zeros(value, session), session) if value.shows else \
             value.shown if has_seconds(value) else None
         digits = None if type_ is BYTES and value.digits is not False and len(arguments) > 1 else False
         made.append(Value(values, type_, value.constant, digits=digits, shows=shows, shown=shown,
                           is_instant=value.is_instant and type_.base == "longtext"))
     return made, type_
+
+
+def _without_zeros(value: Value, session: Session) -> Value:
+    return numbers(as_number(value, session), constant=value.constant) if value.type.zerofill else value
 
 
 def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
@@ -205,6 +209,8 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
                    digits=None if left.digits else False, constant=left.constant and right.constant,
                    is_column=False, is_choice=True,
                    is_instant=left.is_instant and session.flavour == "mysql")
+    if made.type.base == "double" and made.type.scale is not None and session.flavour == "mariadb":
+        return shown_with(made.type.scale, made, session)
     if made.type.base in MEMBERS and session.flavour == "mariadb":
         return Value(as_text(made, session), TEXT, made.constant)
     return replace(made, shown=as_text(made, session)) if made.is_sum else made

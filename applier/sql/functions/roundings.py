@@ -38,6 +38,7 @@ from applier.sql.whole_numbers import whole_number, whole_numbers
 _BEYOND = 39
 """A digit before the point that no exact number has."""
 _DIGITS = Context(prec=80)
+_MOST_SIGNED = pa.scalar(Decimal(2**63 - 1), pa.decimal128(38, 0))
 _MOST = pa.scalar(Decimal(2**64 - 1), pa.decimal128(38, 0))
 
 
@@ -111,7 +112,11 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if pa.types.is_floating(array.type):
         return _of_doubles(array, digits, session, round, constant=constant)
     if digits < 0:
-        return numbers(_before_point(array, digits, ROUND_HALF_UP), constant=constant)
+        made = _before_point(array, digits, ROUND_HALF_UP)
+        if session.flavour == "mariadb" and arguments[0].type.base != "decimal" and pc.any(
+                pc.greater(pc.abs(made), _MOST_SIGNED)).as_py():
+            raise NotComputable("a whole number that is rounded beyond 64 bits")
+        return numbers(made, constant=constant)
     scale = min(digits, array.type.scale)
     made = decimals.rounded(array, scale)
     if _keeps_digits(arguments[0], digits, scale, session):

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charset_tables import MULTI_BYTE
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, GEOMETRY, MEMBERS, TEMPORAL
+from applier.mysql.types import BINARY, GEOMETRY, MEMBERS, NETWORK, TEMPORAL
 from applier.sql.casting.byte_strings import bit_bytes, bytes_of_text
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import WIDE, by_distinct
@@ -54,7 +54,7 @@ def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if session.flavour == "mariadb" and value.type.base in (*BINARY, *GEOMETRY):
         return Value(_quoted(shown_bytes(value), session), TEXT, value.constant)
     text = _shown_text(value, session)
-    if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL | MEMBERS:
+    if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL | MEMBERS | NETWORK:
         return Value(pa.nulls(len(text), pa.string()), TEXT, value.constant)
     return Value(_quoted(text, session), TEXT, value.constant)
 
