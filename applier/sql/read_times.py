@@ -65,7 +65,7 @@ def datetimes(value: Value, session: Session, *, whole: bool = False, is_day: bo
     return replace(value, values=made.cast(pa.timestamp("us")), type=type_, digits=False, shows=True, shown=None)
 
 
-_FRACTION = re.compile(r"\s*(\d+-\d+-\d+[ T]+\d+:\d+:\d+|\d{14}|\d{12})\.", re.ASCII)
+_FRACTION = re.compile(r"\s*(\d+[^\s\w.]+\d+[^\s\w.]+\d+[ T]+\d+[^\s\w.]+\d+[^\s\w.]+\d+|\d{14}|\d{12})\.", re.ASCII)
 """A date and a time before the fraction of a second."""
 
 
