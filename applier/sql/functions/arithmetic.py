@@ -133,8 +133,10 @@ def shown_with(scale: int | None, made: Value, session: Session) -> Value:
 def _scale_of_doubles(arguments: Arguments, session: Session) -> int | None:
     """The digits behind the point of MariaDB's sums and products of doubles: the most of any operand; None if one has
     no number of its own."""
+    if session.flavour == "mysql":
+        return None
     scales = [_scale_of(value, session) for value in arguments]
-    return None if None in scales or session.flavour == "mysql" else max(scale or 0 for scale in scales)
+    return None if None in scales else max(scale or 0 for scale in scales)
 
 
 def _scale_of(value: Value, session: Session) -> int | None:
