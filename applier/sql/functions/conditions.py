@@ -124,6 +124,16 @@ def _check_text_among_dates(arguments: Arguments, session: Session) -> None:
         raise NotComputable("text compared with dates and other values at once")
 
 
+def _check_bounds(arguments: Arguments, session: Session) -> None:
+    """Raise NotComputable for dates in MariaDB's BETWEEN whose bounds are of two kinds: each decides how all are
+    compared."""
+    kinds = ["day" if value.type.base in TEMPORAL else "number" if value.type.base in NUMBERS else "text"
+             for value in arguments]
+    if session.flavour == "mariadb" and "day" in kinds and kinds[1] != kinds[2] and not any(
+            value.is_null for value in arguments):
+        raise NotComputable("BETWEEN of dates and other values")
+
+
 def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     value, *bounds = arguments
     if value.type.base == "year":
@@ -133,6 +143,7 @@ def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     value, low, high = arguments = [without_century(one, session) for one in (value, *bounds)]
     check_written_clocks(arguments, session)
     _check_text_among_dates(arguments, session)
+    _check_bounds(arguments, session)
     are_texts = [one.is_text or one.type.base in MEMBERS | BINARY for one in arguments]
     if any(are_texts) and any(one.type.base in NUMBERS for one in arguments):  # all are compared as numbers then
         value, low, high = (Value(doubles(one, session), DOUBLE, one.constant) if is_text else one

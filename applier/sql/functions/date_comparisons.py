@@ -16,11 +16,12 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
+from applier.mysql.values.scanned_times import LARGEST_TIME
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.texts import WIDE
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.compared_forms import EQUALITIES, comparable_numbers, comparable_texts
-from applier.sql.read_times import times
+from applier.sql.read_times import datetimes, times
 from applier.sql.values import TEXT, WHOLE, Arguments, Value, as_number, as_text, numbers, shown_bytes, together
 
 
@@ -59,7 +60,7 @@ def comparable_dates(arguments: Arguments, name: str, session: Session, n: int) 
             time = Value(or_zero, instant.type, other.constant)
             return together([time if value is other else value for value in arguments], n)
         is_read_as_date = session.flavour == "mariadb" and other.type.base in NUMBERS - {"float", "double"} and \
-            instant.type.base != "time" and (not instant.constant or (
+            instant.type.base != "time" and other.type.base != "bit" and (not instant.constant or (
                 other.is_column and other.type.base != "bigint"))  # a BIGINT compares by the date's digits in 10.11
         if not is_read_as_date and (not other.is_text or (not other.constant and instant.type.base == "time")):
             raise NotComputable("a date compared with a value that is not a date")
@@ -120,6 +121,11 @@ def _is_compared_by_digits(number: Value, instant: Value, session: Session) -> b
     if not number.constant:
         return session.flavour == "mysql"
     [exact] = as_number(number, session).to_pylist()
+    if session.flavour == "mariadb" and exact:
+        is_time = instant.type.base == "time"
+        if (is_time and abs(exact) > LARGEST_TIME) or (times if is_time else datetimes)(
+                number, session).values.null_count:
+            raise NotComputable("a constant number compared with a date or a time, which it is not")
     return exact is not None and (instant.type.base == "time" or exact == 0 or exact >= _WITH_CENTURY[1] or
                                   _WITH_CENTURY[0] <= exact <= _LAST_DAY)
 
