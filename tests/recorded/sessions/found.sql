@@ -1120,3 +1120,106 @@ SET sql_mode=''
 CREATE TABLE t (id INT PRIMARY KEY, f DOUBLE(9,2))
 INSERT IGNORE INTO t VALUES (1, 0),(2, 1.5),(3, NULL),(4, -7)
 ALTER TABLE t ADD x0 VARCHAR(60) AS (f IS NULL) STORED, ADD x1 VARCHAR(60) AS (f IS NOT NULL) STORED, ADD x2 VARCHAR(60) AS (f=0) STORED, ADD x3 VARCHAR(60) AS (NOT f) STORED, ADD x4 VARCHAR(60) AS (f IN (0,1)) STORED, ADD x5 VARCHAR(60) AS (f BETWEEN 0 AND 1) STORED, ADD x6 VARCHAR(60) AS (ISNULL(f)) STORED, ADD x7 VARCHAR(60) AS (f IS TRUE) STORED, ADD x8 VARCHAR(60) AS ((f IS NULL)+1) STORED, ADD x9 VARCHAR(60) AS (CONCAT(f=0,'')) STORED, ADD x10 VARCHAR(60) AS (IF(f=0,f IS NULL,7)) STORED
+
+-- numbers-above-those-of-rows-that-are-gone
+CREATE TABLE counted_gone (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, v INT)
+INSERT INTO counted_gone VALUES (1,1),(2,2),(30,3)
+DELETE FROM counted_gone WHERE id = 30
+ALTER TABLE counted_gone MODIFY id INT NOT NULL, ADD n BIGINT NOT NULL AUTO_INCREMENT UNIQUE
+CREATE TABLE counted_up (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, v INT) ENGINE=MyISAM
+INSERT INTO counted_up VALUES (1,1),(2,2),(3,3)
+UPDATE counted_up SET id = 20 WHERE id = 1
+UPDATE counted_up SET id = 1 WHERE id = 20
+ALTER TABLE counted_up MODIFY id VARCHAR(12) NOT NULL, ADD n SERIAL
+CREATE TABLE counted_memory (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, v INT) ENGINE=MEMORY
+INSERT INTO counted_memory(v) VALUES (1),(2),(3)
+UPDATE counted_memory SET id = 20 WHERE id = 3
+UPDATE counted_memory SET id = 3 WHERE id = 20
+DELETE FROM counted_memory WHERE v = 3
+ALTER TABLE counted_memory MODIFY id DECIMAL(8,3) NOT NULL, ADD n SERIAL
+CREATE TABLE counted_copied (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, v INT)
+INSERT INTO counted_copied VALUES (1,1),(2,2),(30,3)
+DELETE FROM counted_copied WHERE id = 30
+ALTER TABLE counted_copied ADD w INT, ALGORITHM=COPY
+DELETE FROM counted_copied
+INSERT INTO counted_copied (v) VALUES (7)
+DELETE FROM counted_copied WHERE id > 1
+INSERT INTO counted_copied (id, v) VALUES (2, 8)
+ALTER TABLE counted_copied MODIFY id BIGINT NOT NULL, ADD n SERIAL
+CREATE TABLE counted_engines (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, v INT)
+INSERT INTO counted_engines VALUES (1,1),(2,2),(30,3)
+DELETE FROM counted_engines WHERE id = 30
+ALTER TABLE counted_engines ENGINE=MyISAM
+ALTER TABLE counted_engines MODIFY id BIGINT NOT NULL, ADD n SERIAL
+CREATE TABLE counted_lowest (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, v INT) ENGINE=MyISAM
+INSERT INTO counted_lowest VALUES (1,1),(2,2),(30,3)
+DELETE FROM counted_lowest WHERE id = 30
+ALTER TABLE counted_lowest AUTO_INCREMENT = 1
+ALTER TABLE counted_lowest MODIFY id BIGINT NOT NULL, ADD n SERIAL
+CREATE TABLE counted_given (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, v INT)
+INSERT INTO counted_given VALUES (1,1),(2,2),(30,3)
+DELETE FROM counted_given WHERE id = 30
+ALTER TABLE counted_given AUTO_INCREMENT = 50
+ALTER TABLE counted_given MODIFY id BIGINT NOT NULL, ADD n SERIAL
+CREATE TABLE counted_text (id VARCHAR(9) PRIMARY KEY, v INT)
+INSERT INTO counted_text VALUES ('b',1),('a',2),('c',3)
+ALTER TABLE counted_text ADD x BIGINT NOT NULL AUTO_INCREMENT UNIQUE
+DELETE FROM counted_text WHERE id = 'c'
+ALTER TABLE counted_text ADD n BIGINT NOT NULL AUTO_INCREMENT UNIQUE, MODIFY x INT NOT NULL
+CREATE TABLE placed_copied (id INT PRIMARY KEY, c TEXT) ENGINE=MyISAM
+INSERT INTO placed_copied VALUES (5,'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'),(3,'b'),(7,'c')
+DELETE FROM placed_copied
+INSERT INTO placed_copied VALUES (9,'d')
+ALTER TABLE placed_copied ADD w INT
+INSERT INTO placed_copied VALUES (2,'e',1),(1,'f',1)
+ALTER TABLE placed_copied ADD n SERIAL
+CREATE TABLE placed_memory (id INT PRIMARY KEY, c VARCHAR(9)) ENGINE=MEMORY
+INSERT INTO placed_memory VALUES (5,'a'),(3,'b'),(7,'c')
+DELETE FROM placed_memory WHERE id = 5
+ALTER TABLE placed_memory ADD w INT
+INSERT INTO placed_memory VALUES (2,'e',1),(1,'f',1)
+ALTER TABLE placed_memory ADD n SERIAL
+CREATE TABLE placed_dropped (id INT PRIMARY KEY, c VARCHAR(9), w INT) ENGINE=MyISAM
+INSERT INTO placed_dropped VALUES (5,'a',1),(3,'b',1),(7,'c',1)
+DELETE FROM placed_dropped WHERE id = 3
+ALTER TABLE placed_dropped DROP COLUMN w
+INSERT INTO placed_dropped VALUES (2,'e'),(1,'f')
+ALTER TABLE placed_dropped ADD n SERIAL
+CREATE TABLE sorted_utf16 (id VARCHAR(9) CHARACTER SET utf16 COLLATE utf16_bin PRIMARY KEY, v INT)
+INSERT INTO sorted_utf16 VALUES ('日本',1),('é',2),('Ā',3),('ÿ',4),('z',5),('｡',6),('Z',7),('ж',8),('ｱa',9),('',10),('éa',11),('é b',12)
+ALTER TABLE sorted_utf16 ADD n SERIAL
+CREATE TABLE sorted_ucs2 (id VARCHAR(9) CHARACTER SET ucs2 COLLATE ucs2_bin PRIMARY KEY, v INT)
+INSERT INTO sorted_ucs2 SELECT * FROM (SELECT id, v FROM sorted_utf16) AS x
+ALTER TABLE sorted_ucs2 ADD n SERIAL
+CREATE TABLE sorted_utf32 (id VARCHAR(9) CHARACTER SET utf32 COLLATE utf32_bin PRIMARY KEY, v INT)
+INSERT INTO sorted_utf32 SELECT * FROM (SELECT id, v FROM sorted_utf16) AS x
+ALTER TABLE sorted_utf32 ADD n SERIAL
+CREATE TABLE filled_fixed (id INT PRIMARY KEY, v INT) ENGINE=MyISAM
+INSERT INTO filled_fixed VALUES (5,1),(3,2),(7,3),(9,4),(1,5)
+DELETE FROM filled_fixed WHERE id = 3
+DELETE FROM filled_fixed WHERE id = 9
+DELETE FROM filled_fixed WHERE id = 5
+INSERT INTO filled_fixed VALUES (20,6),(2,7)
+UPDATE filled_fixed SET id = 30 WHERE id = 7
+INSERT INTO filled_fixed VALUES (6,8),(4,9)
+DELETE FROM filled_fixed WHERE id = 6
+ALTER TABLE filled_fixed ADD n SERIAL
+CREATE TABLE filled_memory (id VARCHAR(9) PRIMARY KEY, v INT) ENGINE=MEMORY
+INSERT INTO filled_memory VALUES ('e',1),('c',2),('g',3),('i',4),('a',5)
+DELETE FROM filled_memory WHERE id IN ('c','i','e')
+INSERT INTO filled_memory VALUES ('t',6),('b',7)
+INSERT INTO filled_memory VALUES ('f',8),('d',9)
+ALTER TABLE filled_memory ADD n SERIAL
+CREATE TABLE filled_again (id DECIMAL(6,2) PRIMARY KEY, y YEAR) ENGINE=MyISAM
+INSERT INTO filled_again VALUES (8,2001),(-1,2002),(3,2003)
+DELETE FROM filled_again
+INSERT INTO filled_again VALUES (1,2004),(16,2005),(5,2006),(2,2007)
+ALTER TABLE filled_again ADD c INT
+DELETE FROM filled_again WHERE id = 16
+INSERT INTO filled_again VALUES (12,2008,1),(11,2009,1)
+ALTER TABLE filled_again ADD n SERIAL FIRST
+CREATE TABLE filled_replaced (id INT PRIMARY KEY, u CHAR(3), UNIQUE (u)) ENGINE=MyISAM
+INSERT INTO filled_replaced VALUES (8,'a'),(1,'b'),(3,'c'),(2,'d')
+DELETE FROM filled_replaced WHERE id = 8
+REPLACE INTO filled_replaced VALUES (1,'c'),(7,'x'),(6,'y')
+ALTER TABLE filled_replaced ADD n SERIAL
