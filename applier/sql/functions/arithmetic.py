@@ -15,15 +15,15 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, MEMBERS, NUMBERS, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, TEMPORAL, ColumnType
 from applier.mysql.values import decimals
 from applier.mysql.versions import is_since
 from applier.sql.casting import shown_numbers
-from applier.sql.casting.number_texts import WITHOUT_NEGATIVE_ZERO
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.clock_roundings import or_of_clocks
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.combinations import computed as of_rows
+from applier.sql.functions.shown_doubles import MOST_SCALE, scale_of_doubles, shown_with, without_negative_zero
 from applier.sql.nodes import Call
 from applier.sql.values import (
     DOUBLE,
@@ -37,9 +37,6 @@ from applier.sql.values import (
     numbers,
     together,
 )
-
-MOST_SCALE = 30
-"""The largest scale of MySQL's DECIMAL; MariaDB's is larger."""
 
 
 def operands(arguments: Arguments, session: Session, n: int) -> tuple[list[pa.Array], bool]:
@@ -113,50 +110,10 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
             if call.name == "MOD" and "-0.0" in map(str, made.unique().to_pylist()):
                 raise NotComputable("a remainder of -0, which some versions of MariaDB have")
             made = without_negative_zero(made, session)
-        scale = 0 if call.name in ("FLOOR", "CEILING") else _scale_of_doubles(arguments, session)
+        scale = 0 if call.name in ("FLOOR", "CEILING") else scale_of_doubles(arguments, session)
         return shown_with(scale, numbers(made, constant=constant), session)
 
     return computed
-
-
-def shown_with(scale: int | None, made: Value, session: Session) -> Value:
-    """Doubles that MariaDB's functions show with so many digits behind the point; a column of text has all of them."""
-    if session.flavour == "mysql" or not pa.types.is_floating(made.values.type) or scale is None or scale > MOST_SCALE:
-        return made
-    exact = by_distinct(made.values, lambda one: f"{Decimal(repr(one)):.{scale}f}")
-    if not exact.equals(by_distinct(made.values, lambda one: f"{one:.{scale}f}")):
-        return replace(made, shows=False)  # the digits behind those that tell it from others
-    return replace(made, type=ColumnType("double", precision=22, scale=scale),
-                   shown=shown_numbers.computed(made.values, session.flavour))
-
-
-def _scale_of_doubles(arguments: Arguments, session: Session) -> int | None:
-    """The digits behind the point of MariaDB's sums and products of doubles: the most of any operand; None if one has
-    no number of its own."""
-    if session.flavour == "mysql":
-        return None
-    scales = [_scale_of(value, session) for value in arguments]
-    return None if None in scales else max(scale or 0 for scale in scales)
-
-
-def _scale_of(value: Value, session: Session) -> int | None:
-    if value.type.base in ("double", "float"):
-        return value.type.scale
-    if value.type.base in TEMPORAL:
-        return value.type.fsp
-    if value.type.base not in {*NUMBERS, *MEMBERS, "year"}:
-        return None
-    return int(as_number(value, session).type.scale)
-
-
-def without_negative_zero(made: pa.Array, session: Session) -> pa.Array:
-    """Doubles as MariaDB stores and shows them: without -0, which 10.5 has. Raises NotComputable for -0 if the version
-    is not known."""
-    if session.flavour == "mysql" or "-0.0" not in map(str, made.unique().to_pylist()):
-        return made
-    if not session.server_version:
-        raise NotComputable("a double of -0, which depends on the version of MariaDB")
-    return pc.add(made, 0.0) if is_since(session.server_version, WITHOUT_NEGATIVE_ZERO) else made
 
 
 def _is_of_clock(value: Value) -> bool:
@@ -290,7 +247,7 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     if pa.types.is_floating(arrays[0].type):
         left, right = arrays
         made = pc.divide(left, pc.if_else(pc.equal(right, 0.0), pa.scalar(None, pa.float64()), right))
-        scale = _scale_of_doubles(arguments, session)
+        scale = scale_of_doubles(arguments, session)
         return shown_with(None if scale is None else scale + _INCREMENT,
                           numbers(without_negative_zero(made, session), constant=constant), session)
     scale = text_scale = arrays[0].type.scale + 4

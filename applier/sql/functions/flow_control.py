@@ -16,11 +16,12 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NETWORK, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import zero_dates
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.arithmetic import EXTREMES, doubles, shown_with
+from applier.sql.functions.arithmetic import EXTREMES, doubles
 from applier.sql.functions.compared_forms import without_century
 from applier.sql.functions.conditions import FUNCTIONS as CONDITIONS
 from applier.sql.functions.conditions import compared
 from applier.sql.functions.date_comparisons import check_written_clocks
+from applier.sql.functions.shown_doubles import shown_with
 from applier.sql.nodes import Call
 from applier.sql.read_times import times
 from applier.sql.values import (

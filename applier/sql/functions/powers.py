@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.mysql.session import Session
-from applier.sql.functions.arithmetic import doubles, shown_with, without_negative_zero
+from applier.sql.functions.arithmetic import doubles
 from applier.sql.functions.combinations import computed
+from applier.sql.functions.shown_doubles import shown_with, without_negative_zero
 from applier.sql.nodes import Call
 from applier.sql.values import (
     DOUBLE,

@@ -18,9 +18,10 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.values import decimals
 from applier.sql.casting.texts import by_distinct
-from applier.sql.functions.arithmetic import MOST_SCALE, as_double, of_one, operands, shown_with
+from applier.sql.functions.arithmetic import as_double, of_one, operands
 from applier.sql.functions.clock_roundings import or_of_clocks
 from applier.sql.functions.combinations import computed
+from applier.sql.functions.shown_doubles import MOST_SCALE, shown_with
 from applier.sql.nodes import Call
 from applier.sql.values import (
     BOOL,
