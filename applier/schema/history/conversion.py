@@ -97,8 +97,8 @@ class RowConversion:
 
     @cached_property
     def words(self) -> str:
-        """The statement without comments, strings and quoted names."""
-        tokens = tokenize(self.sql, sql_mode=self.sql_mode, flavour=self.new.flavour)
+        """The statement without comments, strings and quoted names; nothing of one that leaves the rows."""
+        tokens = tokenize("" if self.leaves_rows else self.sql, sql_mode=self.sql_mode, flavour=self.new.flavour)
         return " ".join(token.text for token in tokens if token.kind in ("word", "sign"))
 
     @property
