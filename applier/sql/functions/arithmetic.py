@@ -109,7 +109,7 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
         if pa.types.is_floating(made.type) and session.flavour == "mariadb":
             if call.name == "MOD" and "-0.0" in map(str, made.unique().to_pylist()):
                 raise NotComputable("a remainder of -0, which some versions of MariaDB have")
-            made = without_negative_zero(made, session)
+            made = without_negative_zero(made, session, constant=constant)
         scale = 0 if call.name in ("FLOOR", "CEILING") else scale_of_doubles(arguments, session)
         return shown_with(scale, numbers(made, constant=constant), session)
 
@@ -249,7 +249,8 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
         made = pc.divide(left, pc.if_else(pc.equal(right, 0.0), pa.scalar(None, pa.float64()), right))
         scale = scale_of_doubles(arguments, session)
         return shown_with(None if scale is None else scale + _INCREMENT,
-                          numbers(without_negative_zero(made, session), constant=constant), session)
+                          numbers(without_negative_zero(made, session, constant=constant), constant=constant),
+                          session)
     scale = text_scale = arrays[0].type.scale + 4
     if scale > 8:
         raise NotComputable("/ of numbers with so many digits")
@@ -314,8 +315,8 @@ def _extreme(function: Compute) -> Function:
         arrays, constant = operands(arguments, session, n)
         if pa.types.is_floating(arrays[0].type):
             made = function(*arrays, skip_nulls=False)
-            if pc.any(pc.equal(made, 0.0)).as_py():
-                made = pc.if_else(pc.equal(made, 0.0), 0.0, made)
+            if any("-0.0" in map(str, array.unique().to_pylist()) for array in arrays):
+                raise NotComputable(f"{call.name} of -0")
             return numbers(made, constant=constant)
         scale = max(array.type.scale for array in arrays)
         made = function(*(array.cast(pa.decimal128(38, scale)) for array in arrays), skip_nulls=False)

@@ -234,6 +234,8 @@ def _hex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
             half = 0.5 if number > 0 else -0.5
             number = Decimal(round(number) if session.flavour == "mysql" else int(number + half))
         whole = int(number.to_integral_value("ROUND_HALF_UP"))
+        if session.flavour == "mariadb" and value.type.base not in INTEGERS:
+            whole = int(float(number) + (0.5 if number > 0 else -0.5))
         return f"{whole % _WORDS if session.flavour == 'mysql' else _word(whole, value):X}"
 
     return Value(computed([as_number(value, session)], shown, pa.string()), TEXT, value.constant)
@@ -244,10 +246,11 @@ def _word(whole: int, value: Value) -> int:
     not known whether it is a DECIMAL's."""
     double = float(whole)
     if value.type.base in INTEGERS and -_WORDS // 2 <= whole < _WORDS and (
-            value.is_column or value.type.unsigned or value.type.base != "bigint" or double == whole):
+            value.is_column or value.type.unsigned or value.type.base != "bigint" or
+            int(double + (0.5 if whole > 0 else -0.5)) == whole):
         return whole % _WORDS
     if value.type.base in INTEGERS and abs(whole) < _WORDS:
-        raise NotComputable("HEX of a number of more than 9007199254740992 that may be a DECIMAL")
+        raise NotComputable("HEX of a large number that may be a DECIMAL")
     return int(double) % _WORDS if -_WORDS // 2 < double < _WORDS else _WORDS - 1
 
 

@@ -27,6 +27,7 @@ EQUALITIES = frozenset({"=", "<>", "IN", "<=>"})
 
 
 def comparable_numbers(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
+    """Values as numbers of one type and length. Raises NotComputable where doubles do not tell large ones apart."""
     exact = together([replace(value, values=as_number(value, session)) for value in arguments], n)
     arrays = operands(arguments, session, n)[0]
     if any(found.type != array.type and _is_large(found) for found, array in zip(exact, arrays, strict=True)):
@@ -54,6 +55,8 @@ def without_century(value: Value, session: Session) -> Value:
 
 def _as_year(value: Value, session: Session, *, beside_column: bool) -> Value:
     number = as_number(value, session)[0].as_py()
+    if value.is_instant and beside_column:
+        raise NotComputable("a date in text compared with a YEAR")
     if number is None or number >= 100 or (number <= 0 and not value.is_text):
         return value
     if not beside_column or value.type.base in BINARY or number != int(number):

@@ -110,6 +110,10 @@ def _in(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
             raise NotComputable("a YEAR in a list of texts")
         first = without_century(first, session)
     others = [without_century(value, session) for value in others]
+    if first.type.base == "year" and not all(value.constant for value in others):
+        first = without_century(first, session)
+    elif first.type.base == "year" and len({value.type.base for value in others}) > 1:
+        raise NotComputable("a YEAR in a list of values of several types")
     found = [compared(pc.equal)([first, other], call, session, n) for other in others]
     return _logic(lambda *arrays: reduce(pc.or_kleene, arrays))(found, call, session, n)
 
@@ -124,13 +128,12 @@ def _check_text_among_dates(arguments: Arguments, session: Session) -> None:
         raise NotComputable("text compared with dates and other values at once")
 
 
-def _check_bounds(arguments: Arguments, session: Session) -> None:
-    """Raise NotComputable for dates in MariaDB's BETWEEN whose bounds are of two kinds: each decides how all are
+def _check_bounds(arguments: Arguments) -> None:
+    """Raise NotComputable for dates and times in BETWEEN whose bounds are of two kinds: each decides how all are
     compared."""
-    kinds = ["day" if value.type.base in TEMPORAL else "number" if value.type.base in NUMBERS else "text"
-             for value in arguments]
-    if session.flavour == "mariadb" and "day" in kinds and kinds[1] != kinds[2] and not any(
-            value.is_null for value in arguments):
+    kinds = ["time" if value.type.base == "time" else "day" if value.type.base in TEMPORAL else
+             "number" if value.type.base in NUMBERS else "text" for value in arguments]
+    if {"day", "time"} & {*kinds} and kinds[1] != kinds[2] and not any(value.is_null for value in arguments):
         raise NotComputable("BETWEEN of dates and other values")
 
 
@@ -143,7 +146,7 @@ def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     value, low, high = arguments = [without_century(one, session) for one in (value, *bounds)]
     check_written_clocks(arguments, session)
     _check_text_among_dates(arguments, session)
-    _check_bounds(arguments, session)
+    _check_bounds(arguments)
     are_texts = [one.is_text or one.type.base in MEMBERS | BINARY for one in arguments]
     if any(are_texts) and any(one.type.base in NUMBERS for one in arguments):  # all are compared as numbers then
         value, low, high = (Value(doubles(one, session), DOUBLE, one.constant) if is_text else one

@@ -42,7 +42,7 @@ def comparable_dates(arguments: Arguments, name: str, session: Session, n: int) 
         if instant.type.base == "time" and not instant.is_column and session.flavour == "mariadb" and \
                 instant.values.null_count:
             raise NotComputable("a time that is NULL compared with text, which differs by version")
-        if other.type.base in NUMBERS and _is_compared_by_digits(other, instant, session):
+        if other.type.base in NUMBERS and _is_compared_by_digits(other, instant, name, session):
             wide = _with_clock(other, instant, session)
             return comparable_numbers([wide if value is other else value for value in arguments], session, n)
         if other.type.base in BINARY and other.constant and other.digits is False:
@@ -51,9 +51,9 @@ def comparable_dates(arguments: Arguments, name: str, session: Session, n: int) 
         if instant.type.base == "time" and other.is_text and other.constant and session.flavour == "mysql" and \
                 times(other, session).values.null_count:
             raise NotComputable("a time compared with text that is none, which = and IN read in other ways")
-        if other.type.base == "year" and other.is_column and instant.type.base != "time":
-            day = _year_of(instant, session) if instant.constant else instant
-            return comparable_numbers([day if value is instant else value for value in arguments], session, n)
+        if other.type.base == "year" and other.is_column and instant.type.base != "time" and instant.constant:
+            year = _year_of(instant, session)
+            return comparable_numbers([year if value is instant else value for value in arguments], session, n)
         if instant.type.base == "time" and instant.is_column and other.is_text and session.flavour == "mariadb":
             read = times(other, session).values
             or_zero = pc.if_else(other.values.is_valid(), read.fill_null(pa.scalar(0, read.type)), read)
@@ -110,18 +110,20 @@ def check_written_clocks(arguments: Arguments, session: Session) -> None:
 
 
 def _year_of(day: Value, session: Session) -> Value:
-    """The year of a constant date, by which it compares with a YEAR; a column's date compares by all its digits."""
+    """The year of a constant date, by which it compares with a YEAR."""
     [text] = as_text(day, session).to_pylist()
     return numbers(pa.array([text and Decimal(text[:4])], WHOLE), constant=True)
 
 
-def _is_compared_by_digits(number: Value, instant: Value, session: Session) -> bool:
+def _is_compared_by_digits(number: Value, instant: Value, name: str, session: Session) -> bool:
     """Return whether a number and a date, or a time, are compared as numbers: in MySQL any that is not constant, and
-    constants that have all digits of a date."""
+    constants that have all digits of a date. Raises NotComputable for constants whose time of day decides."""
     if not number.constant:
         return session.flavour == "mysql"
     [exact] = as_number(number, session).to_pylist()
-    if session.flavour == "mariadb" and exact:
+    if exact is not None and (exact % 1 or (instant.type.base == "date" and abs(exact) > _LAST_DAY)):
+        raise NotComputable("a constant number with a time of day compared with a date")
+    if session.flavour == "mariadb" and exact and name not in EQUALITIES:
         is_time = instant.type.base == "time"
         if (is_time and abs(exact) > LARGEST_TIME) or (times if is_time else datetimes)(
                 number, session).values.null_count:

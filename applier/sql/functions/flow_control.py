@@ -47,6 +47,9 @@ from applier.sql.values import (
     together,
 )
 
+_WHOLE_OF_BITS = frozenset({"COALESCE", "IFNULL", "GREATEST", "LEAST"})
+"""Choices of MySQL's that make a number of a BIT; functions have the bytes of others."""
+
 
 def _common_type(arguments: Arguments, session: Session, name: str) -> ColumnType:
     """The type of a choice between these values, which the function of this name makes. Raises NotComputable."""
@@ -63,7 +66,7 @@ def _common_type(arguments: Arguments, session: Session, name: str) -> ColumnTyp
         return replace(typed[0].type, fsp=max(value.type.fsp for value in typed))
     have_text = any(value.is_text or value.type.base in MEMBERS for value in typed)
     if kinds & {"json", "geometry"} or (session.flavour == "mysql" and (
-            kinds & {*TEMPORAL} and not have_text)):
+            ("bit" in kinds and name not in _WHOLE_OF_BITS) or (kinds & {*TEMPORAL} and not have_text))):
         raise NotComputable("a value of one type or another")
     if kinds & BINARY or ("bit" in kinds and (have_text or kinds & {*TEMPORAL})):
         return BYTES
@@ -120,6 +123,8 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
 
 
 def _without_zeros(value: Value, session: Session) -> Value:
+    if value.type.zerofill and session.flavour == "mysql":
+        raise NotComputable("a choice of ZEROFILL numbers, which functions show with their zeros")
     return numbers(as_number(value, session), constant=value.constant) if value.type.zerofill else value
 
 
@@ -189,6 +194,9 @@ def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 def _simple_case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """Simple CASE: a value, then alternating values to compare with and results; the rest is the ELSE."""
     subject, *branches = arguments
+    if any(value.type.base == "year" for value in (subject, *branches[:-1:2])) and any(
+            value.type.base in TEMPORAL for value in (subject, *branches[:-1:2])):
+        raise NotComputable("CASE of a YEAR and a date")
     check_written_clocks([subject, *branches[:-1:2]], session)
     subject, *whens = (without_century(value, session) for value in (subject, *branches[:-1:2]))
     branches[:-1:2] = [CONDITIONS["="]([subject, when], Call("="), session, n) for when in whens]
@@ -254,7 +262,7 @@ def _times_among(arguments: Arguments, session: Session) -> Arguments:
         return arguments
     made = [times(value, session) if value.is_text else value for value in arguments]
     if any(value.values.null_count or value.type.fsp for value in made if value.constant):
-        raise NotComputable("text that is no time, or has a fraction, compared with times")
+        raise NotComputable("text that is not a time, or has a fraction, compared with times")
     return [replace(value, type=ColumnType("time", fsp=max(one.type.fsp for one in made))) for value in made]
 
 
@@ -287,6 +295,8 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         raise NotComputable(f"{call.name} of times and other values")
     if session.flavour == "mariadb" and kinds & {*TEMPORAL} and len({*map(_kind, kinds)}) > _KINDS:
         raise NotComputable(f"{call.name} of dates, text and numbers")
+    if session.flavour == "mysql" and "time" in kinds and texts:
+        raise NotComputable(f"{call.name} of times and texts")  # which is text, of its first digits as a number
     if session.flavour == "mysql" and kinds & DATES and (kinds & {*MEMBERS} or (
             texts and not all(value.is_text or value.type.base in TEMPORAL for value in arguments))):
         raise NotComputable(f"{call.name} of dates, and of members or of text and numbers")  # '16383-15-31' is one

@@ -162,8 +162,8 @@ def _digits(count: Value, unit: str, session: Session) -> int:
     """The digits of a second that an interval may have."""
     if count.digits and session.flavour == "mariadb" and unit == "SECOND":
         return 0
-    if count.type.base in BINARY and count.digits is False and count.constant and session.flavour == "mariadb" and \
-            unit == "SECOND":
+    if count.constant and unit == "SECOND" and (
+            count.digits or (count.type.base in BINARY and count.digits is False)):
         raise NotComputable("an interval of seconds of X'…', or of other bytes, of which the former has no fraction")
     if unit != "SECOND" or count.is_text or count.type.base in BINARY:
         return 6 if "MICROSECOND" in unit or unit == "SECOND" else 0

@@ -13,6 +13,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.sql.functions.arithmetic import doubles
 from applier.sql.functions.combinations import computed
@@ -40,6 +41,8 @@ def _power(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     arrays = together([replace(value, values=doubles(value, session)) for value in arguments], n)
 
     def power(base: float, exponent: float) -> float:
+        if not base and math.copysign(1, base) < 0:
+            raise NotComputable("POW of -0")
         if exponent == int(exponent) and abs(exponent) <= 64 and (base or exponent >= 0):
             exact = Fraction(base) ** int(exponent)
             if abs(exact) < 2**1023 and Fraction(float(exact)) == exact:
@@ -47,7 +50,8 @@ def _power(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         return math.pow(base, exponent)  # or ValueError, OverflowError
 
     made = computed(arrays, power, pa.float64())
-    return numbers(without_negative_zero(made, session), constant=all(value.constant for value in arguments))
+    constant = all(value.constant for value in arguments)
+    return numbers(without_negative_zero(made, session, constant=constant), constant=constant)
 
 
 def _of_library(function: Callable[[float], float | None]) -> Function:
@@ -71,7 +75,8 @@ def _log(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     arrays = together([replace(value, values=doubles(value, session)) for value in arguments], n)
     made = computed(arrays, lambda base, number: math.log(number) / math.log(base)
                     if number > 0 and base > 0 and base != 1 else None, pa.float64())
-    return numbers(without_negative_zero(made, session), constant=all(value.constant for value in arguments))
+    constant = all(value.constant for value in arguments)
+    return numbers(without_negative_zero(made, session, constant=constant), constant=constant)
 
 
 def _binary_logarithm(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -94,11 +99,20 @@ def _arc_tangent(arguments: Arguments, call: Call, session: Session, n: int) -> 
 _LIBRARY = {name: _of_library(function) for name, function in {
     "EXP": math.exp, "LN": _logarithm(math.log), "LOG10": _logarithm(math.log10),
     "SIN": math.sin, "COS": math.cos, "TAN": math.tan, "COT": lambda number: 1 / math.tan(number),
-    "ASIN": _within_one(math.asin), "ACOS": _within_one(math.acos), "DEGREES": lambda number: number * (180 / math.pi),
-    "RADIANS": lambda number: number * (math.pi / 180)}.items()}
+    "ASIN": _within_one(math.asin), "ACOS": _within_one(math.acos),
+    "DEGREES": lambda number: number * (180 / math.pi) + 0.0,  # which is no -0
+    "RADIANS": lambda number: number * (math.pi / 180) + 0.0}.items()}
+
+
+def _pi(session: Session) -> Value:
+    """PI, of which functions show six digits."""
+    made = constant_of(pa.scalar(math.pi), DOUBLE)
+    return shown_with(_DIGITS_OF_PI, made, session) if session.flavour == "mariadb" else replace(
+        made, shows=False, shown=pa.array([repr(math.pi)]))
+
+
 _DIGITS_OF_PI = 6
 FUNCTIONS: dict[str, Function] = _LIBRARY | {
     "LOG": _log, "LOG2": _binary_logarithm, "ATAN": _arc_tangent, "ATAN2": _arc_tangent, "SQRT": _root, "POW": _power,
-    "PI": lambda arguments, call, session, n: shown_with(_DIGITS_OF_PI, constant_of(
-        pa.scalar(math.pi), DOUBLE), session),
+    "PI": lambda arguments, call, session, n: _pi(session),
 }

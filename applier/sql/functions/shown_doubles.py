@@ -1,7 +1,7 @@
 """The digits with which MariaDB's functions show doubles that functions make: as many behind the point as ROUND gave
 them, or as the operands have.
 
-Source: behaviour of MariaDB 10.5, 10.11 and 11.8; MySQL shows the digits that tell a double from others.
+Source: behaviour of MariaDB 10.5, 10.11 and 11.8.
 """
 
 from __future__ import annotations
@@ -55,11 +55,13 @@ def _scale_of(value: Value, session: Session) -> int | None:
     return int(as_number(value, session).type.scale)
 
 
-def without_negative_zero(made: pa.Array, session: Session) -> pa.Array:
-    """Doubles as MariaDB stores and shows them: without -0, which 10.5 has. Raises NotComputable for -0 if the version
-    is not known."""
+def without_negative_zero(made: pa.Array, session: Session, *, constant: bool) -> pa.Array:
+    """Doubles as MariaDB stores and shows them: without -0, which 10.5 has, but not of all constants. Raises
+    NotComputable for -0 if the version is not known, and for such a constant."""
     if session.flavour == "mysql" or "-0.0" not in map(str, made.unique().to_pylist()):
         return made
-    if not session.server_version:
+    if session.server_version and is_since(session.server_version, WITHOUT_NEGATIVE_ZERO):
+        return pc.add(made, 0.0)
+    if not session.server_version or constant:
         raise NotComputable("a double of -0, which depends on the version of MariaDB")
-    return pc.add(made, 0.0) if is_since(session.server_version, WITHOUT_NEGATIVE_ZERO) else made
+    return made

@@ -86,8 +86,11 @@ def _micros(values: list[Value], n: int) -> tuple[list[np.ndarray], np.ndarray]:
 def _added(sign: int) -> Function:
     """ADDTIME and SUBTIME: to a time, or to a date."""
     def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        start, span = local(arguments[0], session) if arguments[0].type.base == "timestamp" else arguments[0], \
-            _span(arguments[1], session)
+        start, time = local(arguments[0], session) if arguments[0].type.base == "timestamp" else arguments[0], \
+            arguments[1]
+        if session.flavour == "mariadb" and time.type.base in MEMBERS:
+            time = Value(as_text(time, session), TEXT)  # which has six digits of a second
+        span = _span(time, session)
         constant = all(value.constant for value in arguments)
         if has_dates(start):
             return _shown_sum(start, span, sign, session, n)
@@ -268,10 +271,7 @@ def _instant(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     type_ = ColumnType("datetime", fsp=value.type.fsp)
     kept = replace(session, sql_mode="ALLOW_INVALID_DATES")
     start = replace(value, values=convert_values(value.values, value.type, type_, kept), type=type_, is_column=False)
-    time = arguments[1]
-    if session.flavour == "mariadb" and time.type.base in MEMBERS:
-        time = Value(as_text(time, session), TEXT)  # which has six digits of a second
-    return _added(1)([start, time], call, session, n)
+    return _added(1)([start, arguments[1]], call, session, n)
 
 
 def _units_on(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
