@@ -104,17 +104,20 @@ def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | No
 def _mixes_virtual(conversion: RowConversion) -> bool:
     """True if VIRTUAL columns are added or dropped together with what MySQL does not do beside it without a copy: all
     but plain keys, or other columns that are dropped, or added beside new VIRTUAL ones, without a change of keys, and
-    properties of columns that change no values."""
+    properties of columns that change no values. A functional key part has a hidden VIRTUAL column."""
     old, new = conversion.old, conversion.new
     added = [column for column, source in zip(new.columns, conversion.sources, strict=True) if source is None]
     dropped = _dropped(conversion)
     changed = added + dropped
+    keys = [key for key in (*old.keys, *new.keys) if (key in old.keys) != (key in new.keys)]
+    if any(part.expression is not None for key in keys for part in key.parts) and any(
+            column.generated != "virtual" for column in changed):
+        return True
     if all(column.generated != "virtual" for column in changed):
         return False
     if any(column.generated == "virtual" for column in dropped) and any(
             column.generated != "virtual" for column in added):
         return True
-    keys = [key for key in (*old.keys, *new.keys) if (key in old.keys) != (key in new.keys)]
     kept = [source for source in conversion.sources if source is not None]
     return any(key.kind != "key" for key in keys) or kept != sorted(kept) or \
         (bool(keys) and any(column.generated != "virtual" for column in changed)) or \
