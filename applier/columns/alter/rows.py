@@ -35,7 +35,7 @@ from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.effects import computes_anew, moves_timestamps
-from applier.schema.history.in_place import is_in_place
+from applier.schema.history.in_place import computes_the_same, is_in_place
 from applier.schema.partitions import PartRows
 from applier.schema.table_parts import Column
 from applier.sql.assignment import assigned
@@ -171,7 +171,8 @@ class RowConverter:
         if not column.generated:
             return False
         old = self._conversion.old.columns[source] if source is not None else None
-        return old is None or (old.generated, old.expression, old.type) != ("stored", column.expression, column.type)
+        return old is None or (old.generated, old.type) != ("stored", column.type) or not computes_the_same(
+            old, column, self._conversion)
 
     def _differs(self, rows: pa.Table, made: pa.Array | pa.ChunkedArray, source: int | None) -> bool:
         """True if a column's values change; an integer is the same in every size."""
