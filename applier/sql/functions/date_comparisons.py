@@ -121,12 +121,14 @@ def _is_compared_by_digits(number: Value, instant: Value, name: str, session: Se
     if not number.constant:
         return session.flavour == "mysql"
     [exact] = as_number(number, session).to_pylist()
-    if exact is not None and (exact % 1 or (instant.type.base == "date" and abs(exact) > _LAST_DAY)):
+    has_clock = exact is not None and abs(exact) > _LAST_DAY
+    if exact is not None and ((exact % 1 and not (has_clock and session.flavour == "mariadb")) or (
+            has_clock and instant.type.base == "date" and (name not in EQUALITIES or not exact % _OF_CLOCK))):
         raise NotComputable("a constant number with a time of day compared with a date")
-    if session.flavour == "mariadb" and exact and name not in EQUALITIES:
+    if session.flavour == "mariadb" and exact and name not in EQUALITIES:  # what is not a date is less than all
         is_time = instant.type.base == "time"
-        if (is_time and abs(exact) > LARGEST_TIME) or (times if is_time else datetimes)(
-                number, session).values.null_count:
+        if (is_time and abs(exact) > LARGEST_TIME) or ((is_time or not 0 < exact < _WITH_CENTURY[0]) and (
+                times if is_time else datetimes)(number, session).values.null_count):
             raise NotComputable("a constant number compared with a date or a time, which it is not")
     return exact is not None and (instant.type.base == "time" or exact == 0 or exact >= _WITH_CENTURY[1] or
                                   _WITH_CENTURY[0] <= exact <= _LAST_DAY)
@@ -137,8 +139,9 @@ def _with_clock(number: Value, instant: Value, session: Session) -> Value:
     [exact] = as_number(number, session).to_pylist() if number.constant else [0]
     if instant.type.base in ("date", "time") or not 0 < exact <= _LAST_DAY:
         return number
-    return numbers(pa.array([Decimal(int(exact)) * 1_000_000], WHOLE), constant=True)
+    return numbers(pa.array([Decimal(int(exact)) * _OF_CLOCK], WHOLE), constant=True)
 
 
+_OF_CLOCK = 1_000_000
 _WITH_CENTURY, _LAST_DAY = (10_00_01_01, 10_00_01_01_00_00_00), 99_99_12_31
 """The first day, and the first day with a time, whose year has four digits."""
