@@ -167,12 +167,12 @@ class RowConverter:
             raise self._cannot(f"which rows are in these partitions is not known: {error.message}") from None
 
     def _is_computed(self, column: Column, source: int | None) -> bool:
-        """True if a stored generated column is new, or has another expression or type."""
+        """True if a stored generated column is new, or has another expression, or another type in a copied table."""
         if not column.generated:
             return False
         old = self._conversion.old.columns[source] if source is not None else None
-        return old is None or (old.generated, old.type) != ("stored", column.type) or not computes_the_same(
-            old, column, self._conversion)
+        return old is None or old.generated != "stored" or not computes_the_same(old, column, self._conversion) or (
+            old.type != column.type and not is_in_place(self._conversion))
 
     def _differs(self, rows: pa.Table, made: pa.Array | pa.ChunkedArray, source: int | None) -> bool:
         """True if a column's values change; an integer is the same in every size."""
