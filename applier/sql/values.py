@@ -324,6 +324,7 @@ def beside_text(values: list[Value]) -> list[Value]:
 
 
 def is_ascii_data(data: pa.Array) -> bool:
+    """Return whether all these bytes are ASCII."""
     return all(one is None or one.isascii() for one in data.unique().to_pylist())
 
 
