@@ -87,8 +87,9 @@ _NOT_LENGTHENING = _CHOICES | (_OF_BYTES - _LENGTHENING) | {
 _WITH_DIGITS = frozenset({"ROUND", "TRUNCATE"})
 """Functions that say with how many digits behind the point an exact number is shown."""
 _OF_OPERANDS = frozenset({"+", "-", "*", "/", "MOD", "NEG", "ABS"})
-"""Functions that say so as their operands do."""
+"""Functions whose results have as many digits behind the point as their operands."""
 _OF_TEXT = frozenset({"json", *BINARY})
+"""Types that are text to arithmetic, beside those with a character set."""
 _OF_DOUBLES = _OF_OPERANDS | powers.FUNCTIONS.keys() | {"FLOOR", "CEILING", "ROUND", "TRUNCATE"}
 """Functions of which the digits are known that MariaDB's functions show of their doubles."""
 _WITHOUT_DIGITS = frozenset({"bigint", "json", *BINARY})

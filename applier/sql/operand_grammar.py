@@ -46,6 +46,7 @@ def _decoded(subject: Node, *branches: Node) -> Node:
 
 _AFTER_INTERVALS = frozenset({"+", "-", "=", "<", ">", "<=", ">=", "<>", "!=", "<=>", "IN", "IS", "BETWEEN", "LIKE",
                               "REGEXP", "RLIKE", "NOT", "<<", ">>", "&", "|"})
+"""Words after `INTERVAL 1 DAY + x` that MariaDB reads as part of x."""
 
 
 class OperandReader(TokenReader, ABC):

@@ -109,7 +109,7 @@ class CountedRows:
         highest = highest_number(made.column(column.name))
         if highest is None or self._loses_count(have_asked):
             return None
-        least = next_number(highest, conversion.new)
+        least = number_after(highest, conversion.new)
         return None if number > least and conversion.new.partitioning is not None else max(number, least)
 
     def _loses_count(self, have_asked: bool) -> bool:
@@ -138,7 +138,7 @@ def highest_number(values: pa.Array | pa.ChunkedArray) -> int | None:
     return max(int(highest or 0), 0) if highest is None or isinstance(highest, int | Decimal) else None
 
 
-def next_number(highest: int, definition: TableDefinition) -> int:
+def number_after(highest: int, definition: TableDefinition) -> int:
     """Return the number that follows on the highest one that the table's column with AUTO_INCREMENT has had. InnoDB of
     MySQL stays at the highest one of the column's type."""
     column = counting_column(definition)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from applier.apply.output.counted_rows import (
     counting_column,
     may_count_on,
-    next_number,
+    number_after,
     numbers_whole_table,
 )
 from applier.apply.output.misplaced_rows import Misplaced
@@ -161,7 +161,7 @@ class UnitLink(ABC):
             return None
         if not self.spec.sources and 1 < definition.first_number <= self._highest and (updated or deleted):
             return None  # a statement may have lowered it to this number since
-        return max(begun, next_number(self._highest, definition)) if self._highest else begun
+        return max(begun, number_after(self._highest, definition)) if self._highest else begun
 
     @property
     def has_lost_order(self) -> bool:

@@ -96,7 +96,7 @@ def appends(definition: TableDefinition) -> bool:
 
 def is_written_anew(conversion: RowConversion) -> bool:
     """Return whether a statement certainly copies all rows of a table whose engine appends, so that no room is left
-    between them: it gets or loses a stored column, or another engine, or is said to be copied."""
+    between them: it gets or loses a stored column, or another engine, or the statement asks for a copy."""
     old, new = conversion.old, conversion.new
     stored = {number for number, column in enumerate(old.columns) if column.generated != "virtual"}
     return conversion.asks_for_copy or old.engine != new.engine or not stored.issubset(conversion.sources) or any(

@@ -21,9 +21,8 @@ from applier.sql.values import WHOLE, Arguments, Value, as_number, numbers, toge
 
 _EXACT_IN_DOUBLE = 2**53
 """All whole numbers up to this one are doubles; beyond it some are not."""
-
-
 EQUALITIES = frozenset({"=", "<>", "IN", "<=>"})
+"""Comparisons that tell whether two values are equal, and not their order."""
 
 
 def comparable_numbers(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
