@@ -21,6 +21,7 @@ from applier.mysql.types import BINARY, ColumnType
 from applier.schema.table_parts import Default
 
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
+_TRUNCATED = re.compile(rb"(?:[\xc2-\xdf]|[\xe0-\xef].?)\Z", re.DOTALL)
 _MAY_KEEP = frozenset({"utf8mb4", "utf8mb3", "utf8", "binary"})
 
 
@@ -34,10 +35,17 @@ def shown_members(members: tuple[str, ...], charset: str | None, flavour: str) -
     if flavour == "mariadb":
         return tuple(member if isinstance(member, CodedText) else shown(member) for member in members)
     if charset in _MAY_KEEP:
-        return tuple(label_of_bytes(member.encode("utf-8", "surrogateescape"), charset or "utf8mb4")
-                     if _UNDECODABLE.search(member) else member for member in members)
+        return tuple(_without_end(label_of_bytes(member.encode("utf-8", "surrogateescape"), charset or "utf8mb4")
+                                  if _UNDECODABLE.search(member) else member) for member in members)
     return tuple(member if isinstance(member, CodedText) else _UNDECODABLE.split(member)[0].rstrip(" ")
                  for member in members)
+
+
+def _without_end(label: str) -> str:
+    """A label as MySQL converts it from utf8mb3: it ends before a character of which some bytes are missing."""
+    if not isinstance(label, CodedText) or label.charset != "utf8mb3" or not (found := _TRUNCATED.search(label.data)):
+        return label
+    return CodedText(label.data, label.charset, str(label_of_bytes(label.data[:found.start()], label.charset)))
 
 
 def in_column(default: Default | None, column_type: ColumnType) -> Default | None:

@@ -16,7 +16,9 @@ LABELS = [  # the column's set, the literal, and what a SELECT shows
 ]
 OF_MYSQL = [("gbk", "'ÿ'", "?"), ("gbk", "'bÃ©'", "b??"), ("latin1", "'b閏'", "b?"),
             ("latin1", "'b\udce9c'", "b"), ("gbk", "'b\udce9'", "b"), ("ascii", "'\udcff'", ""),
-            ("ucs2", "'b\udce9c'", "b")]
+            ("ucs2", "'b\udce9c'", "b"), ("utf8mb3", "x'62c3'", "b"), ("utf8mb3", "x'e441'", ""),
+            ("utf8mb3", "x'e4b841'", "??A"), ("utf8mb3", "x'c341'", "?A"), ("utf8mb3", "'b\udce4'", "b")]
+OF_MARIADB = [("utf8mb3", "x'62c3'", "b?"), ("utf8mb3", "x'e441'", "?A"), ("utf8mb3", "x'e4b8'", "??")]
 
 
 def labels(flavour, charset, literal):
@@ -32,7 +34,7 @@ def test_mysql(charset, literal, shown):
     assert labels("mysql", charset, literal) == (shown, "a")
 
 
-@pytest.mark.parametrize("charset, literal, shown", LABELS)
+@pytest.mark.parametrize("charset, literal, shown", LABELS + OF_MARIADB)
 def test_mariadb(charset, literal, shown):
     assert labels("mariadb", charset, literal) == (shown, "a")
 
