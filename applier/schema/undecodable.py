@@ -42,7 +42,7 @@ def shown_members(members: tuple[str, ...], charset: str | None, flavour: str) -
 
 
 def _without_end(label: str) -> str:
-    """A label as MySQL converts it from utf8mb3: it ends before a character of which some bytes are missing."""
+    """A label as MySQL converts it from utf8mb3: it ends before a character that is not whole."""
     if not isinstance(label, CodedText) or label.charset != "utf8mb3" or not (found := _TRUNCATED.search(label.data)):
         return label
     return CodedText(label.data, label.charset, str(label_of_bytes(label.data[:found.start()], label.charset)))
