@@ -42,12 +42,12 @@ def _of_digits(data: bytes, charset: str) -> str:
     return label_of_bytes(data, charset)
 
 
-_PAIRS = {
+MULTI_BYTE_CODES = {
     "big5": rb"[\xa1-\xf9][\x40-\x7e\xa1-\xfe]", "euckr": rb"[\x81-\xfe][\x41-\x5a\x61-\x7a\x81-\xfe]",
     "gb2312": rb"[\xa1-\xf7][\xa1-\xfe]", "gbk": rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]",
     **dict.fromkeys(("sjis", "cp932"), rb"[\xa1-\xdf]|[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc]"),
     **dict.fromkeys(("ujis", "eucjpms"), rb"\x8e[\xa1-\xdf]|\x8f?[\xa1-\xfe]{2}")}
-"""What MariaDB takes as a character outside of ASCII, whether or not the set has it."""
+"""What servers take as a character outside of ASCII, whether or not the set has it."""
 
 
 def read_by_mariadb(said: str, text: str, charsets: ClientCharsets) -> str:
@@ -55,15 +55,15 @@ def read_by_mariadb(said: str, text: str, charsets: ClientCharsets) -> str:
     is no part of a character becomes a question mark."""
     if isinstance(text, CodedText):
         return CodedText(text.data, text.charset, _by_characters(text.data, text.charset))
-    if charsets.connection in UTF8 and charsets.client in _PAIRS:
+    if charsets.connection in UTF8 and charsets.client in MULTI_BYTE_CODES:
         return _by_characters(charsets.raw(said), charsets.client)
     return text
 
 
 def _by_characters(data: bytes, charset: str) -> str:
-    if charset not in _PAIRS:
+    if charset not in MULTI_BYTE_CODES:
         return decoded(data, charset)
-    found = re.finditer(rb"((?:[\x00-\x7f]|" + _PAIRS[charset] + rb")+)|.", data, re.DOTALL)
+    found = re.finditer(rb"((?:[\x00-\x7f]|" + MULTI_BYTE_CODES[charset] + rb")+)|.", data, re.DOTALL)
     return "".join("?" if one[1] is None else decoded(one[1], charset) for one in found)
 
 

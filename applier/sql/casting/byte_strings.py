@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.character_sets import client_charsets
 from applier.mysql.character_sets.client_charsets import NOT_ASCII, UTF8
+from applier.mysql.character_sets.labels import MULTI_BYTE_CODES
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.value_sizes import most_bytes
@@ -83,6 +84,10 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
         return fitted(exact_text(values, charset), new)
     if charset in ("ucs2", "utf16"):
         return fitted(by_distinct(values, _of_pairs), new)
+    if charset in MULTI_BYTE_CODES:
+        from applier.mysql.character_sets.exact_text import exact_text
+
+        return fitted(exact_text(_whole_codes(values, charset, session.flavour), charset, session.flavour), new)
     if charset not in UTF8:
         raise NotComputable(f"bytes as text in {charset}")
     try:
@@ -94,6 +99,20 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
         made = pc.replace_substring_regex(made, f"(?s){of_four}.*", "") if session.flavour == "mysql" else \
             pc.replace_substring_regex(made, of_four, "????")
     return fitted(made, new)
+
+
+def _whole_codes(values: pa.Array, charset: str, flavour: str) -> pa.Array:
+    """Bytes as a column of an East Asian character set stores them: MySQL all before the first byte that is no part of
+    a code, MariaDB with a question mark for each such byte. (Seen on MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.)"""
+    codes = re.compile(rb"((?:[\x00-\x7f]|" + MULTI_BYTE_CODES[charset] + rb")+)|.", re.DOTALL)
+    if flavour == "mysql":
+        return by_distinct(values, lambda data: _codes_at_start(codes, data), pa.binary())
+    return by_distinct(values, lambda data: codes.sub(lambda found: found[1] or b"?", data), pa.binary())
+
+
+def _codes_at_start(codes: re.Pattern[bytes], data: bytes) -> bytes:
+    found = codes.match(data)
+    return (found[1] or b"") if found else b""
 
 
 def _of_pairs(data: bytes) -> str:
