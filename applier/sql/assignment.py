@@ -61,6 +61,9 @@ from applier.sql.whole_numbers import whole_numbers
 
 _OF_NUMBERS = {*NUMBERS, *MEMBERS, "year"}
 """Types to which a number is converted by its value, however many of its digits are shown."""
+_NOTHING = re.compile(rb"(?!)")
+_HAS_NOT = {"ascii": re.compile(rb"[\x80-\xff]"), "utf8mb3": re.compile(rb"[\xf0-\xff]")}
+"""Bytes that are valid in a larger character set, and not in this one."""
 _OF_OTHER_PARTS = [{"time", base} for base in sorted(DATES)]
 """A TIME and a type of dates, which hold other parts of a text."""
 
@@ -119,8 +122,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             wanted.base not in TEMPORAL or is_number_of_time):
         try:
             plain = _python(value)
-            if wanted.charset == "ascii" and isinstance(plain, bytes | bytearray) and not plain.isascii():
-                raise ValueError("bytes that are not ASCII")
+            if isinstance(plain, bytes | bytearray) and _HAS_NOT.get(wanted.charset or "", _NOTHING).search(plain):
+                raise ValueError(f"bytes that are not {wanted.charset}")
             made = literals.convert(plain, wanted, session.flavour)
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
                 raise ValueError("a date with a zero in it")

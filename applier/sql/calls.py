@@ -71,6 +71,10 @@ _COUNTS = {"LEFT": (1,), "RIGHT": (1,), "LPAD": (1,), "RPAD": (1,), "SUBSTRING":
 _MISREADING = frozenset({"REPEAT", "LEFT", "RIGHT", "SUBSTRING", "UPPER", "LOWER", "REPLACE", "SUBSTRING_INDEX"})
 """Functions for which MySQL takes the ASCII of a number or a date, unless it is constant, for text in the table's wide
 character set, and some bytes behind it (seen on 9.7)."""
+_OF_SEARCHES = frozenset({"LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "LOCATE", "INSTR",
+                          "STRCMP", "FIND_IN_SET"})
+"""Functions that see two bytes for a character of a wide literal beside a number in MySQL's tables of bytes (seen on
+9.7)."""
 _OF_GEOMETRY = frozenset({"LTRIM", "RTRIM", "HEX"})
 """Others for which a geometry is its bytes."""
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE", "JSON_TYPE",
@@ -137,6 +141,11 @@ class Calls:
                 not arguments[0].constant and arguments[0].type.base in NUMBERS | TEMPORAL | {"year"}:
             raise NotComputable("text of a number or a date, which MySQL misreads in a table in "
                                 f"{self._session.made_in}")
+        if call.name in _OF_SEARCHES and self._session.flavour == "mysql" and self._session.made_in == "binary" and \
+                any(value.type.charset in WIDE for value in arguments) and \
+                any(value.type.base in NUMBERS | TEMPORAL | {"year"} for number, value in enumerate(arguments)
+                    if number not in _COUNTS.get(call.name, ())):
+            raise NotComputable(f"{call.name} of a number and text in a wide character set in a table of bytes")
         if call.name == "INSERT" and self._session.flavour == "mariadb" and arguments[0].type.base in BINARY and any(
                 isinstance(node, Literal) and node.kind == "bytes" and node.charset is None
                 for node in nodes_of(call.arguments[0])):
