@@ -22,6 +22,7 @@ from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
+from applier.mysql.values.doubles import as_stored
 from applier.sql.casting.texts import UNICODE, WIDE, in_charset
 from applier.sql.functions.dates.current import NOW
 from applier.sql.grammar import parse_expression
@@ -145,6 +146,8 @@ class Evaluator:
         whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
         if type_.base == "char" and "PAD_CHAR_TO_FULL_LENGTH" in self._session.sql_mode:
             whole = pc.utf8_rpad(whole, type_.length or 1, " ")
+        if type_.base == "double":
+            whole = as_stored(whole, type_)
         return Value(whole, type_, constant=len(whole) == 1 != self._n, is_column=True,
                      is_document=folded(node.name) in self._session.documents)
 
@@ -152,7 +155,15 @@ class Evaluator:
         # Most tables have no expression that calls a function: their replay does not load all of them.
         from applier.sql.calls import Calls
 
-        return Calls(self.value, self._n, self._session).called(call)
+        made = Calls(self.value, self._n, self._session).called(call)
+        if not pa.types.is_floating(made.values.type):
+            return made
+        scales = [type_.scale for type_ in map(self._type, nodes_of(call)) if type_ is not None and
+                  type_.base in ("float", "double") and type_.scale is not None]
+        return replace(made, fewest_decimals=min(scales)) if scales else made
+
+    def _type(self, node: Node) -> ColumnType | None:
+        return self._column(node.name)[1] if isinstance(node, Name) else None
 
 
 def number(text: str) -> Value:

@@ -58,6 +58,7 @@ class Value:
     `has_other_number`: where MariaDB needs a number, it does not read it out of this: GREATEST and LEAST of texts then
     choose among numbers, JSON_EXTRACT finds one in text that is no document, and a rounded time has no sign.
     `is_recoded`: it is text that CONVERT … USING made of a number or a date, which MariaDB has where it needs a date.
+    `fewest_decimals`: those of the columns of FLOAT(M,D) and DOUBLE(M,D) from which it was computed.
     """
 
     values: pa.Array
@@ -78,6 +79,7 @@ class Value:
     by_row: bool = False
     has_other_number: bool = False
     is_recoded: bool = False
+    fewest_decimals: int | None = None
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""

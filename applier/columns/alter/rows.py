@@ -31,6 +31,7 @@ from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES, Family, types_of
 from applier.mysql.types import MEMBERS, ColumnType, arrow_type
 from applier.mysql.values import zero_dates
+from applier.mysql.values.doubles import as_stored
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
@@ -201,7 +202,11 @@ class RowConverter:
             elif old.type.compressed and column.type.base == "decimal":
                 made = pc.if_else(values.is_null(), None, implicit_scalar(column.type, "mariadb"))  # whatever they are
             elif old.type != column.type and not self._keeps_bytes(old.type, column.type):
-                made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old, column))
+                read = values.combine_chunks()
+                read = as_stored(read, old.type) if old.type.base == "double" else read
+                made = convert_values(read, old.type, column.type, self._copying(old, column))
+            elif old.type != column.type and old.type.base == "double":
+                made = as_stored(values.combine_chunks(), old.type)
             elif zero_dates.has_any(values):
                 made = self._dates(values.combine_chunks(), column)
         except NotComputable as error:

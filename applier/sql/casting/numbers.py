@@ -111,7 +111,8 @@ def _exact(values: pa.Array, scale: int) -> pa.Array:
     if scale > 15:
         raise NotComputable("doubles as DECIMALs of more than 15 digits after the point")
     small = pc.less(pc.abs(values), 10.0**-17)
-    return pc.if_else(small, 0.0, values).cast(pa.string()).cast(pa.decimal128(38, 17))
+    exact = pc.if_else(small, 0.0, values).cast(pa.string()).cast(pa.decimal256(54, 34))
+    return decimals.rounded(exact, scale).cast(pa.decimal128(38, scale))
 
 
 def _to_double(values: pa.Array, new: ColumnType) -> pa.Array:

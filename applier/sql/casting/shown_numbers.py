@@ -20,7 +20,7 @@ _FLOAT_WIDTH = 12
 _WIDTHS = {"mysql": 24, "mariadb": 331}
 """Characters that servers have for a DOUBLE."""
 _COMPUTED_WIDTH = 22
-"""Those that MySQL has for one that is no column's."""
+"""Those that MySQL has for one that is no column's, and to which a ZEROFILL column's is filled up."""
 _MOST_ZEROS = 15
 """Doubles with more zeros before or after their digits are written with an exponent."""
 
@@ -28,12 +28,9 @@ _MOST_ZEROS = 15
 def shown(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
     """Numbers as the servers write them."""
     if pa.types.is_floating(values.type):
-        if old.scale is not None:
-            return by_distinct(values, lambda number: f"{number:.{old.scale}f}")
-        if old.base == "double":
-            return by_distinct(values, lambda number: written(number, _WIDTHS[flavour]))
-        width = _FLOAT_WIDTH if flavour == "mysql" else _WIDTHS[flavour]
-        return by_distinct(values, lambda number: written(number, width, _FLOAT_DIGITS))
+        text = _floating(values, old, flavour)
+        width = old.precision or (_FLOAT_WIDTH if old.base == "float" else _COMPUTED_WIDTH)
+        return pc.utf8_lpad(text, width, "0") if old.zerofill else text
     text = exact_texts(values)
     if old.base == "year":
         return pc.utf8_lpad(text, 4, "0")
@@ -42,6 +39,15 @@ def shown(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
             raise NotComputable("these numbers' zeros")
         return pc.utf8_lpad(text, old.length or old.entry.digits, "0")
     return text
+
+
+def _floating(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
+    if old.scale is not None:
+        return by_distinct(values, lambda number: f"{number:.{old.scale}f}")
+    if old.base == "double":
+        return by_distinct(values, lambda number: written(number, _WIDTHS[flavour]))
+    width = _FLOAT_WIDTH if flavour == "mysql" else _WIDTHS[flavour]
+    return by_distinct(values, lambda number: written(number, width, _FLOAT_DIGITS))
 
 
 def computed(values: pa.Array, flavour: str) -> pa.Array:

@@ -35,6 +35,38 @@ def comparable_numbers(arguments: Arguments, session: Session, n: int) -> list[p
     return [array.cast(pa.decimal128(38, scale)) if pa.types.is_decimal(array.type) else array for array in arrays]
 
 
+def nearly_equal(arguments: Arguments, arrays: list[pa.Array], session: Session) -> list[pa.Array]:
+    """Two numbers as operators compare them: a FLOAT(M,D) or DOUBLE(M,D) is equal to a number with D decimals that is
+    nearer than half of the last one. CASE, BETWEEN and lists compare what is stored. (Seen on MySQL 9.7 and MariaDB
+    10.5, 10.11 and 11.8.)"""
+    left, right = arrays
+    if not (pa.types.is_floating(left.type) and pa.types.is_floating(right.type)):
+        return arrays
+    few = [value.fewest_decimals for value in arguments if value.fewest_decimals is not None]
+    if few and pc.any(pc.and_(pc.not_equal(left, right), _are_near(left, right, min(few)))).as_py():
+        raise NotComputable("a number computed from DOUBLE(M,D), and one beside it, compared")
+    scales = [_decimals(value, session) for value in arguments]
+    if None in scales or not any(value.type.base in _REAL for value in arguments):
+        return arrays
+    is_near = _are_near(left, right, max(scale or 0 for scale in scales))
+    return [pc.if_else(is_near.fill_null(False), right, left), right]
+
+
+_REAL = ("float", "double")
+
+
+def _decimals(value: Value, session: Session) -> int | None:
+    """A number's decimals; None for a floating-point number of any."""
+    if value.type.base in _REAL:
+        return value.type.scale
+    exact = as_number(value, session)
+    return exact.type.scale if pa.types.is_decimal(exact.type) else None
+
+
+def _are_near(left: pa.Array, right: pa.Array, scale: int) -> pa.Array:
+    return pc.less(pc.abs(pc.subtract(left, right)), 5 / 10.0**(scale + 1))
+
+
 def _is_large(exact: pa.Array) -> bool:
     size = pc.max(pc.abs(exact)).as_py()
     return size is not None and size > _EXACT_IN_DOUBLE

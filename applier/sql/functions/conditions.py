@@ -19,7 +19,13 @@ from applier.mysql.types import BINARY, MEMBERS, NUMBERS, TEMPORAL
 from applier.sql.casting.texts import WIDE
 from applier.sql.functions.arithmetic import doubles
 from applier.sql.functions.collated import in_any_collation
-from applier.sql.functions.compared_forms import comparable_numbers, comparable_texts, with_years, without_century
+from applier.sql.functions.compared_forms import (
+    comparable_numbers,
+    comparable_texts,
+    nearly_equal,
+    with_years,
+    without_century,
+)
 from applier.sql.functions.date_comparisons import check_written_clocks, comparable_dates
 from applier.sql.functions.json_documents.document_comparisons import in_order_of_documents
 from applier.sql.nodes import Call, nodes_of
@@ -52,13 +58,17 @@ def _is_null(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     return truth(value.values.is_null(), constant=value.constant)
 
 
-def compared(function: Compute) -> Function:
-    """Return the function of SQL that compares two values by `function`, in the form in which servers compare them."""
+def compared(function: Compute, *, by_operator: bool = False) -> Function:
+    """Return the function of SQL that compares two values by `function`, in the form in which servers compare them.
+    `by_operator`: as an operator compares them, whatever the call is."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         of_document = session.flavour == "mysql" and call.name in _OPERATORS and call.arguments and sum(
             value.type.base == "json" for value in arguments) == 1 and any(value.is_text for value in arguments)
         arrays = in_order_of_documents(arguments, session, n) if of_document else \
             _comparable(arguments, call.name, session, n)
+        is_list_of_one = call.name == "IN" and len(call.arguments) == 2
+        if by_operator or is_list_of_one or (call.name in _OPERATORS and call.arguments):
+            arrays = nearly_equal(arguments, arrays, session)
         return truth(function(*arrays), constant=all(value.constant for value in arguments))
 
     return in_any_collation(computed)

@@ -209,7 +209,7 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         raise NotComputable("NULLIF of a literal's number and a date")  # which MySQL turns into that of a date
     if session.flavour == "mysql" and left.constant and right.type.base == "year":
         raise NotComputable("NULLIF of a constant and a YEAR")  # which MySQL turns into that year
-    same = compared(pc.equal)([left, right], Call("="), session, n)
+    same = compared(pc.equal, by_operator=True)([left, right], Call("="), session, n)
     if left.type.base in {*INTEGERS, "year", "float"}:  # a number, which no longer shows as a column's
         left = numbers(as_number(left, session), constant=left.constant)
     [values, equal] = together([left, replace(same, values=as_truth(same, session))], n)

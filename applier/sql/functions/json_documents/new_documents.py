@@ -114,8 +114,10 @@ def as_part(value: Value, session: Session) -> Value:
         if session.flavour == "mariadb" and value.type.charset == "sjis" and \
                 pc.any(pc.match_substring(made, "\\")).as_py():
             raise NotComputable("backslashes in sjis, which MariaDB writes as others")
-    elif value.type.base == "double" and session.flavour == "mysql":
-        made = by_distinct(value.values, to_text)
+    elif value.type.base in ("double", "float") and session.flavour == "mysql":
+        made = by_distinct(value.values.cast(pa.float64()), to_text)
+    elif value.type.base == "float":
+        made = as_text(value, session)
     elif pa.types.is_decimal(value.values.type) or pa.types.is_integer(value.values.type) or \
             value.type.base == "double":
         padded = session.flavour == "mysql" and (value.type.zerofill or value.type.base == "year")
