@@ -28,6 +28,7 @@ from applier.sql.functions import (
     powers,
     roundings,
     searches,
+    sounds,
     text_forms,
     texts,
 )
@@ -55,7 +56,8 @@ from keysearch.collation import collation_of
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | flow_control.FUNCTIONS | texts.FUNCTIONS | current.FUNCTIONS
               | times.FUNCTIONS | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS
               | bits.FUNCTIONS | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | forms.FUNCTIONS
-              | letter_cases.FUNCTIONS | powers.FUNCTIONS | roundings.FUNCTIONS | loose_documents.FUNCTIONS)
+              | letter_cases.FUNCTIONS | powers.FUNCTIONS | roundings.FUNCTIONS | sounds.FUNCTIONS
+              | loose_documents.FUNCTIONS)
 _OF_STRINGS = frozenset({
     "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
     "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",

@@ -1,5 +1,5 @@
 """Functions that write numbers, bytes and text in other codes, over whole columns: digits of other bases, base64,
-addresses, checksums, how a word sounds.
+addresses and checksums.
 
 Source: MySQL manual, "String Functions and Operators", "Mathematical Functions", "Miscellaneous Functions"; judged by
 MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.
@@ -125,38 +125,6 @@ def _first_character(arguments: Arguments, call: Call, session: Session, n: int)
     made = by_distinct(as_text(value, session),
                        lambda text: None if text is None else int.from_bytes(text[:1].encode(), "big"), pa.int64())
     return numbers(made, constant=value.constant)
-
-
-_SOUNDS = dict(zip(string.ascii_uppercase, "01230120022455012623010202", strict=True))
-_UNICODE_LETTERS = 0xC0
-"""From this character on, all are letters to SOUNDEX."""
-
-
-def _soundex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    [value] = arguments
-    of_bytes = value.type.base in BINARY
-    type_ = text_type(value.type.charset, value.type.collation) if value.is_text else BYTES if of_bytes else TEXT
-    text = as_bytes(value, session).cast(pa.string()) if of_bytes else as_text(value, session, type_.charset)
-
-    def sound(text: str) -> str:
-        letters = [letter for letter in text if letter in string.ascii_letters or ord(letter) >= _UNICODE_LETTERS]
-        if not text.isascii() and (of_bytes or (type_.charset not in UTF8 and not all(map(str.isalpha, text)))):
-            raise NotComputable("SOUNDEX of characters that may be letters or not")
-        if not letters:
-            return ""
-        made, last = letters[0].upper() if letters[0].isascii() else letters[0], _sound_of(letters[0])
-        for code in map(_sound_of, letters[1:]):
-            if code not in ("0", last):
-                made += code
-                last = code
-        return made.ljust(4, "0")
-
-    made = by_distinct(text, lambda one: None if one is None else sound(one))
-    return Value(made.cast(pa.binary()) if of_bytes else made, type_, value.constant)
-
-
-def _sound_of(letter: str) -> str:
-    return _SOUNDS.get(letter.upper(), "0") if letter.isascii() else "0"
 
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -368,7 +336,7 @@ FUNCTIONS: dict[str, Function] = {
     "CRC32": _of_bytes(zlib.crc32, pa.int64()), "INET_ATON": _of_bytes(_address, pa.int64(), ascii_only=True),
     "INET_NTOA": _dotted,
     "ASCII": _of_bytes(lambda data: data[0] if data else 0, pa.int64()), "ORD": _first_character,
-    "SOUNDEX": _soundex, "QUOTE": _quote, "CHAR": _characters, "HEX": _hex,
+    "QUOTE": _quote, "CHAR": _characters, "HEX": _hex,
     "CONV": _in_bases, "BIN": _to_base(2), "OCT": _to_base(8),
     "UUID_TO_BIN": _of_uuid(_uuid_to_bytes, pa.binary()), "BIN_TO_UUID": _of_uuid(_bytes_to_uuid, pa.string()),
     "IS_UUID": _is_uuid,
