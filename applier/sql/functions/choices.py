@@ -25,6 +25,7 @@ from applier.sql.values import (
     BYTES,
     DOUBLE,
     TEXT,
+    WHOLE,
     Arguments,
     Function,
     Value,
@@ -40,7 +41,8 @@ from applier.sql.values import (
 )
 from applier.sql.whole_numbers import whole_numbers
 
-_BITS, _BEYOND = 64, Decimal(1 << 31)
+_BITS = 64
+_BEYOND, _LARGEST = (pa.scalar(Decimal(number), WHOLE) for number in (1 << 63, (1 << 63) - 1))
 
 
 def _strings(arguments: Arguments, session: Session) -> tuple[list[Value], Value]:
@@ -54,13 +56,19 @@ def _strings(arguments: Arguments, session: Session) -> tuple[list[Value], Value
 
 
 def _element(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """ELT: the value with this number."""
+    """ELT: the value with this number, of which MariaDB takes the lower 32 bits; those of a DECIMAL beyond 63 bits are
+    all set. Raises NotComputable for a number of 64 bits of which it is not known whether it is a DECIMAL's."""
     number, (strings, empty) = whole_numbers(arguments[0], session), _strings(arguments[1:], session)
-    if session.flavour == "mariadb" and pc.any(pc.greater_equal(pc.abs(number.values), _BEYOND)).as_py():
-        raise NotComputable("ELT by a number of more than 32 bits")  # which loses the others
+    most = 1 << 32 if session.flavour == "mariadb" else 1 << _BITS
+    if session.flavour == "mariadb" and not arguments[0].is_column and pc.any(
+            pc.greater_equal(number.values, _BEYOND)).as_py():
+        raise NotComputable("ELT by a number of more than 63 bits that may be a DECIMAL's")
+    if session.flavour == "mariadb" and arguments[0].type.base == "decimal":
+        number = replace(number, values=pc.min_element_wise(number.values, _LARGEST, skip_nulls=False))
 
     def chosen(place: Decimal | None, *texts: object) -> object:
-        return texts[int(place) - 1] if place is not None and 1 <= place <= len(texts) else None
+        found = 0 if place is None else int(place) % most
+        return texts[found - 1] if 1 <= found <= len(texts) else None
 
     made = computed(together([number, *strings], n), chosen, empty.values.type, of_nulls=True)
     return Value(made, empty.type, all(value.constant for value in (number, *strings)), is_choice=True)
