@@ -46,6 +46,7 @@ from applier.sql.functions.arithmetic import as_double, signed_bits
 from applier.sql.functions.json_documents.documents import unquoted
 from applier.sql.values import (
     BYTES,
+    DOUBLE,
     TEXT,
     WHOLE,
     WHOLE_NUMBER,
@@ -114,9 +115,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = Value(as_text(value, session), TEXT, value.constant)  # MariaDB converts it by its value
     if value.is_choice and value.type.base in MEMBERS:  # of NULLIF, whose label counts
         value = Value(as_text(value, session), TEXT, value.constant)
-    if session.flavour == "mariadb" and value.type.base == "double" and not value.shows and \
-            wanted.base in _FIELDS | TEMPORAL:
-        value = replace(value, shows=True)  # it has all digits, however many a function shows
+    if value.type.base == "double" and not value.is_column and (session.flavour == "mysql" or not value.shows) and (
+            is_string or wanted.base in TEMPORAL):
+        value = replace(value, type=DOUBLE, shows=True)  # it has all digits, however many a function shows
     as_digits = value.shows or wanted.base in _OF_NUMBERS or (wanted.base in TEMPORAL and value.type.base in TEMPORAL)
     if value.constant and _is_literal(value) and as_digits and not counts and (
             wanted.base not in TEMPORAL or is_number_of_time):

@@ -98,7 +98,7 @@ _OF_TEXT = frozenset({"json", *BINARY})
 """Types that are text to arithmetic, beside those with a character set."""
 _OF_DOUBLES = _OF_OPERANDS | powers.FUNCTIONS.keys() | {"FLOOR", "CEILING", "ROUND", "TRUNCATE"}
 """Functions of which the digits are known that MariaDB's functions show of their doubles."""
-_WITHOUT_DIGITS = frozenset({"bigint", "json", *BINARY})
+_WITHOUT_DIGITS = frozenset({"bigint", "date", "json", *BINARY})
 """Types of results that do not depend on how many digits of a number are shown, as text does not: a function that needs
 a number's text does not compute where that is unknown."""
 _WITH_FORMATS = frozenset({"STR_TO_DATE", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "CONVERT_TZ"})
@@ -194,7 +194,7 @@ class Calls:
         if self._session.flavour == "mariadb" and made.type.base == "double" and call.name in _OF_DOUBLES and all(
                 value.shows for value in arguments):
             return made
-        if is_told or made.is_text or made.type is BOOL or made.type.base in _WITHOUT_DIGITS or all(
+        if is_told or call.name == "MAKETIME" or made.is_text or made.type is BOOL or made.type.base in _WITHOUT_DIGITS or all(
                 _shows(value) or (has_seconds(value) and not made.type.scale) for value in arguments):
             return made
         is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
