@@ -32,9 +32,9 @@ from applier.mysql.types import (
     arrow_type,
 )
 from applier.mysql.values import decimals
-from applier.mysql.values.scanned_times import LARGEST_TIME
 from applier.mysql.values.zero_dates import zero
 from applier.sql import literals
+from applier.sql.casting import large_time_numbers
 from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.number_texts import without_points
 from applier.sql.casting.shown_numbers import written
@@ -201,6 +201,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     elif value.type.base in ("double", "float") and wanted.base in ("char", "varchar") and \
             pc.any(pc.greater(pc.utf8_length(as_text(value, session)), wanted.length or 0)).as_py():
         raise NotComputable("a double whose text is longer than the column")
+    if wanted.base == "time" and value.type.base == "double" and value.constant and session.flavour == "mariadb" and \
+            large_time_numbers.is_large(value.values[0].as_py()):
+        raise NotComputable("a constant double of more than 838:59:59 as TIME")  # versions differ
     if value.type.base in BINARY and wanted.base in INTEGERS:
         value = Value(as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
     if value.is_text and wanted.base in INTEGERS and session.flavour == "mariadb":
@@ -209,16 +212,22 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if value.is_text and wanted.base in INTEGERS:
         session = replace(session, flavour="mysql")  # as text, it is rounded by both servers
     if wanted.base == "time" and value.type.base in NUMBERS and session.flavour == "mysql":
-        _check_times(as_number(value, session))
+        return _times_of_numbers(value, wanted, session)
     return convert_values(value.values, value.type, wanted, session)
 
 
-def _check_times(found: pa.Array) -> None:
-    """Raise NotComputable for numbers that MySQL reads otherwise where it copies a column, by their text."""
-    if pc.any(pc.greater(pc.abs(found).cast(pa.float64()), float(LARGEST_TIME))).as_py():
-        raise NotComputable(f"numbers of more than {LARGEST_TIME} as TIME")
+def _times_of_numbers(value: Value, wanted: ColumnType, session: Session) -> pa.Array:
+    """MySQL's times of numbers, which it reads otherwise where it copies a column: by their text. Raises
+    NotComputable."""
+    found = as_number(value, session)
     if not pa.types.is_integer(found.type) and not pc.round(found, 6).equals(found):
         raise NotComputable("numbers with more than six digits after the point as TIME")
+    are_large = large_time_numbers.are_large(found)
+    if not pc.any(are_large).as_py():
+        return convert_values(value.values, value.type, wanted, session)
+    others = pc.if_else(are_large, pa.scalar(None, value.values.type), value.values)
+    return pc.if_else(are_large, large_time_numbers.large_times(found, wanted, session),
+                      convert_values(others, value.type, wanted, session))
 
 
 def _whole(value: Value, wanted: ColumnType) -> Value:

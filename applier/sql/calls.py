@@ -185,8 +185,8 @@ class Calls:
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
         made = self._without_fraction(made, call)
-        is_told = call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and \
-            arguments[1].constant
+        is_told = call.name == "MAKETIME" or (
+            call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and arguments[1].constant)
         if self._session.flavour == "mariadb" and made.type.base == "double" and call.name in _OF_OPERANDS and any(
                 isinstance(node, Call) and (value.is_text or value.type.base in _OF_TEXT)
                 for node, value in zip(call.arguments, arguments, strict=True)):
@@ -194,7 +194,7 @@ class Calls:
         if self._session.flavour == "mariadb" and made.type.base == "double" and call.name in _OF_DOUBLES and all(
                 value.shows for value in arguments):
             return made
-        if is_told or call.name == "MAKETIME" or made.is_text or made.type is BOOL or made.type.base in _WITHOUT_DIGITS or all(
+        if is_told or made.is_text or made.type is BOOL or made.type.base in _WITHOUT_DIGITS or all(
                 _shows(value) or (has_seconds(value) and not made.type.scale) for value in arguments):
             return made
         is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale

@@ -13,7 +13,8 @@ from applier.mysql.values.zero_dates import DAY, ZERO_DAY, number
 
 _SECOND = 1_000_000  # in microseconds
 _SOME_LEAP_DAY = datetime.datetime(2024, 1, 31)  # so that a day of any month can be put in
-_LONGEST_TIME = datetime.timedelta(hours=838, minutes=59, seconds=59, microseconds=999_999)
+_LONGEST_TIMES = {"mysql": datetime.timedelta(hours=838, minutes=59, seconds=59),
+                  "mariadb": datetime.timedelta(hours=838, minutes=59, seconds=59, microseconds=999_999)}
 _LEAST_DATETIME = 101  # 2000-01-01
 _PACKED_DATETIME = re.compile(r"(\d{4}|\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(\.\d*)?", re.ASCII)
 _NUMBER = re.compile(r"\d+(\.\d*)?", re.ASCII)
@@ -91,14 +92,14 @@ def read_time(value: str | Decimal, fsp: int, flavour: str, up: bool | None = No
         raise ValueError(f"{text!r} is not a time")
     sign, days, hours, minutes, seconds, fraction = match.groups()
     if days is None and minutes is None:
-        if len(hours) in (12, 14):  # a date and time, whose date is dropped
+        if len(hours) in (12, 14) and not sign:  # a date and time, whose date is dropped
             hours = hours[-6:]
         hours, minutes, seconds = hours[:-4], hours[-4:-2], hours[-2:]
     if int(minutes or 0) > 59 or int(seconds or 0) > 59:
         raise ValueError(f"{text!r} is not a time")
     span = datetime.timedelta(days=int(days or 0), hours=int(hours or 0), minutes=int(minutes or 0),
                               seconds=int(seconds or 0), microseconds=_microseconds(fraction, fsp, flavour, up))
-    if span > _LONGEST_TIME:
+    if span > _LONGEST_TIMES[flavour]:
         raise ValueError(f"{text!r} is over 838 hours")
     return -span if sign else span
 
