@@ -100,9 +100,12 @@ def have_clocks(value: Value, session: Session) -> pa.Array:
 
 
 def times(value: Value, session: Session) -> Value:
-    """The times, with the fractions of a second that they have."""
+    """The times, with the fractions of a second that they have. MySQL's YEAR is a date, at midnight (seen on 9.7)."""
     if value.type.base == "year" and session.flavour == "mysql":
-        raise NotComputable("YEAR as a time")
+        if not value.is_column:
+            raise NotComputable("a YEAR that is no column's as a time")
+        midnight = pc.if_else(value.values.is_valid(), 0, pa.scalar(None, pa.int64()))
+        return replace(value, values=midnight.cast(pa.duration("us")), type=ColumnType("time"))
     _check_choice(value, session, is_time=True)
     value = _with_sign(value, session)
     made = _read(value, session, lambda one: _time(one, session)[0], pa.int64())
