@@ -59,8 +59,8 @@ def datetimes(value: Value, session: Session, *, whole: bool = False, is_day: bo
         _check_choice(value, session)
         made = _read(value, session, lambda one: _datetime(one, session, whole=whole, is_day=is_day)[0], pa.int64())
     type_ = ColumnType("datetime", fsp=_digits(value, session))
-    if type_.fsp and value.constant and value.is_text and session.flavour == "mariadb" and not _FRACTION.match(
-            str(value.values[0].as_py())):
+    if type_.fsp and not is_day and value.constant and value.is_text and session.flavour == "mariadb" and \
+            not _FRACTION.match(str(value.values[0].as_py())):
         raise NotComputable("a constant's date with a point in it")  # whose digits may be those of its minute
     return replace(value, values=made.cast(pa.timestamp("us")), type=type_, digits=False, shows=True, shown=None)
 
@@ -248,6 +248,8 @@ def _datetime(one: str | Decimal, session: Session, *, whole: bool = False, is_d
         text = re.sub(r"^(\s*)\+", r"\1", one) if not is_mysql else one
         if not is_mysql and _SHORT_NUMBER.match(text):
             raise Unclear("text that begins with a short number and a point as a date")
+        if not is_mysql and _POINT_IN_NUMBER.match(text):
+            raise NoDate(is_final=True)
         micros, has_clock, offset = datetime_of_text(text, up=rounds(session))
     except InvalidDate as error:
         if not _is_allowed(error, one, session, whole=whole):
@@ -260,6 +262,9 @@ def _datetime(one: str | Decimal, session: Session, *, whole: bool = False, is_d
 
 _SHORT_NUMBER = re.compile(r"\s*\d{1,3}\.", re.ASCII)
 """MariaDB takes the digits before a point for those of all parts."""
+_POINT_IN_NUMBER = re.compile(r"\s*(\d{5,11}\.|\d{12,14}\.\s|\d{13}\.\d+[.\s])", re.ASCII)
+"""Digits of a date and a part of a time of day before a point, which MariaDB takes for no date (seen on 10.5, 10.11 and
+11.8)."""
 
 
 def _is_allowed(error: InvalidDate, one: str | Decimal, session: Session, *, whole: bool) -> bool:
@@ -304,10 +309,14 @@ def _time(one: str | Decimal, session: Session) -> tuple[int, bool]:
 
 
 def _exact(number: float) -> Decimal | None:
-    """A double with six digits behind the point, None for one that is neither a date nor a time."""
+    """A double with six digits behind the point, None for one that is neither a date nor a time. Raises NotComputable
+    for one that these round to the next whole number, which is no other date."""
     if not abs(number) < _LARGEST:
         return None
-    return Decimal(number).quantize(Decimal("0.000001"), ROUND_HALF_UP)
+    made = Decimal(number).quantize(Decimal("0.000001"), ROUND_HALF_UP)
+    if int(made) != int(number):
+        raise NotComputable("a double that is nearly a whole number as a date or a time")
+    return made
 
 
 def _cut(number: float) -> Decimal:

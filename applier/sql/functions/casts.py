@@ -226,6 +226,11 @@ CUTS = "TIME_TRUNCATE_FRACTIONAL,ALLOW_INVALID_DATES"
 """The sql_mode in which a date keeps its parts and only loses digits."""
 
 
+def for_days(session: Session) -> Session:
+    """The session in which text becomes a day: MariaDB never rounds a fraction of a second to the next one."""
+    return replace(session, sql_mode=session.sql_mode.replace("TIME_ROUND_FRACTIONAL", ""))
+
+
 def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
@@ -236,7 +241,7 @@ def _datetime_cast(base: str) -> _Cast:
             session = replace(session, sql_mode=f"{mode},ALLOW_INVALID_DATES")
         if has_dates(value):
             value = times(value, session) if base == "time" else datetimes(
-                value, session, whole=True, is_day=base == "date")
+                value, for_days(session) if base == "date" else session, whole=True, is_day=base == "date")
         if value.type.base not in TEMPORAL and not value.is_null:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         if session.flavour == "mariadb" and base != "time" and zero_dates.has_any(value.values):

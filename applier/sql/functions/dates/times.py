@@ -18,9 +18,9 @@ from applier.mysql.types import DATES, NUMBERS, ColumnType
 from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
-from applier.sql.casting.temporals import FIRST_LAST, moved
+from applier.sql.casting.temporals import FIRST_LAST, moved, rounds
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.casts import CUTS, cast_without_digits
+from applier.sql.functions.casts import CUTS, cast_without_digits, for_days
 from applier.sql.functions.dates.date_functions import (
     DATE_FUNCTIONS,
     date_function,
@@ -45,6 +45,10 @@ def local(value: Value, session: Session, *, whole: bool = False, is_day: bool =
     """A TIMESTAMP in the session's time zone, and text and numbers as the datetimes that they hold (`datetimes`); other
     values unchanged."""
     if has_dates(value):
+        if session.flavour == "mysql" and value.is_text and not rounds(session) and pc.any(
+                pc.match_substring_regex(value.values, r"\.\d{6}[5-9]")).as_py():
+            raise NotComputable("more than six digits of a second, which some functions round in sql_mode "
+                                "TIME_TRUNCATE_FRACTIONAL")  # as TO_DAYS does on 9.7
         return datetimes(value, session, whole=whole, is_day=is_day)
     if value.type.base == "timestamp":
         type_ = ColumnType("datetime", fsp=value.type.fsp)
@@ -253,7 +257,7 @@ def last_instant(session: Session, utc: np.ndarray) -> int:
 
 def _date(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """DATE(x), which never rounds."""
-    value = local(arguments[0], session, whole=True, is_day=True)
+    value = local(arguments[0], for_days(session), whole=True, is_day=True)
     if value.type.base not in ("date", "datetime"):
         raise NotComputable("DATE of a value that is not a date")
     days, cuts = ColumnType("date"), replace(session, sql_mode=CUTS)
