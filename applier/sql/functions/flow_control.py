@@ -255,15 +255,18 @@ def _days_among(arguments: Arguments, session: Session) -> Arguments:
 
 
 def _times_among(arguments: Arguments, session: Session) -> Arguments:
-    """MariaDB's times beside literals as times."""
+    """MariaDB's times beside literals and numbers as times; what is no time is NULL."""
     texts = [value for value in arguments if value.is_text]
-    if session.flavour == "mysql" or not all(value.constant for value in texts) or any(
-            value.type.base != "time" for value in arguments if not value.is_text) or len(texts) in (0, len(arguments)):
+    kinds = {value.type.base for value in arguments if not value.is_text}
+    if session.flavour == "mysql" or not all(value.constant for value in texts) or "time" not in kinds or \
+            not kinds <= {"time", "year", *NUMBERS} - {"bit"} or (kinds == {"time"} and not texts):
         return arguments
-    made = [times(value, session) if value.is_text else value for value in arguments]
-    if any(value.values.null_count or value.type.fsp for value in made if value.constant):
+    made = [value if value.type.base == "time" else times(value, session) for value in arguments]
+    if any(time.values.null_count or time.type.fsp for time, value in zip(made, arguments, strict=True)
+           if value.is_text):
         raise NotComputable("text that is not a time, or has a fraction, compared with times")
-    return [replace(value, type=ColumnType("time", fsp=max(one.type.fsp for one in made))) for value in made]
+    type_ = ColumnType("time", fsp=max(one.type.fsp for one in made))
+    return [replace(value, type=type_, is_column=value.is_column and value.type == type_) for value in made]
 
 
 def _digits_of_second(value: Value) -> int:
