@@ -12,6 +12,7 @@ from applier.errors import NotComputable
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, GEOMETRY, NUMBERS, TEMPORAL, ColumnType
+from applier.sql.bits_as_dates import as_no_date, without_bits
 from applier.sql.casting.byte_strings import bit_bytes
 from applier.sql.casting.texts import WIDE
 from applier.sql.compared_casts import as_compared
@@ -121,11 +122,13 @@ class Calls:
         """The values of a call. Raises NotComputable."""
         last = call.arguments[-1] if call.name in ("+", "-") else None
         if isinstance(last, Call) and last.name == "INTERVAL":
-            instant, count = self._instant(call.arguments[0]), self._value(last.arguments[0])
+            instant, count = as_no_date(self._instant(call.arguments[0])), self._value(last.arguments[0])
             made = intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
             return self._in_its_charset(made, call, [instant, count])
         if call.name == "CAST":
             value = (self._with_days if call.word.startswith("DATE") else self._value)(call.arguments[0])
+            if call.word.startswith(("DATE", "TIME")):
+                value = as_no_date(value)
             if call.word.startswith("TIME"):
                 [value] = _as_instants(call, [value], self._session)
             return self._without_fraction(cast(value, call, self._session), call)
@@ -134,7 +137,7 @@ class Calls:
         as_value = self._instant if call.name == "TIMESTAMPADD" else \
             self._part if call.name in loose_documents.OF_PARTS and self._session.flavour == "mariadb" else self._value
         arguments = self._operands(call) if call.name in conditions.DECIDED_BY else \
-            [as_value(argument) for argument in call.arguments]
+            without_bits(call, [as_value(argument) for argument in call.arguments])
         if self._session.flavour == "mysql" and self._session.made_in == "binary" and call.name.startswith("JSON_"):
             arguments = [_as_digits(node, value) for node, value in zip(call.arguments, arguments, strict=True)]
         if self._session.flavour == "mariadb":
