@@ -138,6 +138,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
             if strict:
                 raise NotComputable.because(error) from None
+    if value.digits is None and session.flavour == "mysql":  # in a column, chosen bytes
+        value = replace(value, digits=False)
     if value.digits is not False and wanted.base in NUMBERS | {"year"}:
         value = numbers(as_number(value, session), constant=value.constant)
     is_date = value.type.base == "date" and session.flavour == "mysql"

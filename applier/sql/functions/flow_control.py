@@ -22,7 +22,7 @@ from applier.sql.functions.conditions import FUNCTIONS as CONDITIONS
 from applier.sql.functions.conditions import compared
 from applier.sql.functions.date_comparisons import check_written_clocks
 from applier.sql.functions.shown_doubles import shown_with
-from applier.sql.nodes import Call
+from applier.sql.nodes import Call, Literal
 from applier.sql.read_times import times
 from applier.sql.values import (
     BOOL,
@@ -94,6 +94,7 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
     numeric = (set() if type_ is BYTES else {"bit"}) | ({"year"} if type_.base == "decimal" else set())
     arguments = [numbers(as_number(value, session), constant=value.constant) if value.type.base in numeric else value
                  for value in arguments]
+    among = _digits_among(arguments, session, name)
     scales = {value.type.scale or 0 for value in arguments if not value.is_null}
     shows = type_.base != "decimal" or (len(scales) == 1 and not any(map(has_seconds, arguments)))
     made = []
@@ -116,10 +117,19 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
         shown = pa.nulls(len(value.values), pa.string()) if value.is_null else \
             None if shows else as_text(_without_zeros(value, session), session) if value.shows else \
             value.shown if has_seconds(value) else None
-        digits = None if type_ is BYTES and value.digits is not False and len(arguments) > 1 else False
+        digits = among if type_ is BYTES and value.digits is not False else False
         made.append(Value(values, type_, value.constant, digits=digits, shows=shows, shown=shown,
                           is_instant=value.is_instant and type_.base == "longtext"))
     return made, type_
+
+
+def _digits_among(arguments: Arguments, session: Session, name: str) -> bool | None:
+    """False where hexadecimal digits are bytes if one of these is chosen, also where a number is needed; None if that
+    is unknown. In MySQL they are a number where another function needs one of CASE or IF; in MariaDB since 10.11, if
+    there is nothing but such digits (seen on 9.7, 10.5, 10.11 and 11.8)."""
+    if session.flavour == "mysql":
+        return False if name in _WHOLE_OF_BITS else None
+    return False if any(value.digits is False and not value.is_null for value in arguments) else None
 
 
 def _without_zeros(value: Value, session: Session) -> Value:
@@ -218,6 +228,8 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
                    digits=None if left.digits else False, constant=left.constant and right.constant,
                    is_column=False, is_choice=True,
                    is_instant=left.is_instant and session.flavour == "mysql")
+    if isinstance(node := call.arguments[0], Literal) and node.kind == "bytes" and node.charset is None:
+        made = replace(made, digits=None, has_other_number=True)  # also beside text, which makes text of it
     if made.type.base == "double" and made.type.scale is not None and session.flavour == "mariadb":
         return shown_with(made.type.scale, made, session)
     if made.type.base in MEMBERS and session.flavour == "mariadb":
@@ -319,7 +331,8 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     if type_ is BYTES:
         chosen = pc.max_element_wise if call.name == "GREATEST" else pc.min_element_wise
         return Value(chosen(*together([made, *others], n), skip_nulls=False), BYTES,
-                     all(value.constant for value in arguments), has_other_number=session.flavour == "mariadb")
+                     all(value.constant for value in arguments), has_other_number=session.flavour == "mariadb",
+                     digits=_digits([made, *others]))
     sign = "<" if call.name == "LEAST" else ">=" if session.flavour == "mysql" else ">"
     if type_.collation is None and all(value.constant and value.type.charset == session.literals
                                        for value in arguments if value.is_text):  # numbers beside literals
