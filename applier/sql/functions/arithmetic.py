@@ -297,13 +297,11 @@ _DIGITS = Context(prec=80)
 _OPERATIONS = {"+": _DIGITS.add, "-": _DIGITS.subtract, "*": _DIGITS.multiply, "MOD": _DIGITS.remainder}
 
 
-def _one_equal(*numbers: Decimal) -> str:
-    """The text of the one that equals the last."""
+def _one_equal(*numbers: Decimal) -> str | None:
+    """The text of the one that equals the last; None if several do, with other digits."""
     *given, chosen = numbers
     texts = {f"{number:f}" for number in given if number == chosen}
-    if len(texts) > 1:
-        raise NotComputable("equal numbers with other digits")
-    return texts.pop()
+    return texts.pop() if len(texts) == 1 else None
 
 
 def _extreme(function: Compute) -> Function:
@@ -323,7 +321,8 @@ def _extreme(function: Compute) -> Function:
         if len({array.type.scale for array in arrays}) == 1 or any(map(has_seconds, arguments)):
             return numbers(made, constant=constant)
         shown = of_rows([*arrays, made], _one_equal, pa.string())
-        return replace(numbers(made, constant=constant), shows=False, is_choice=True, shown=shown)
+        is_known = shown.null_count == made.null_count
+        return replace(numbers(made, constant=constant), shows=False, is_choice=True, shown=shown if is_known else None)
 
     return computed
 

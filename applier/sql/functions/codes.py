@@ -136,7 +136,7 @@ def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         text = to_utf8(value.values.fill_null(b""), EACH_BYTE)
         made = bytes_of_text(by_distinct(text, lambda one: "'" + one.translate(_QUOTED) + "'"), EACH_BYTE)
         return Value(pc.if_else(value.values.is_valid(), made, b"NULL"), BYTES, value.constant)
-    if value.type.base in BINARY and value.digits is False and session.literals in UTF8 and \
+    if value.type.base in BINARY and value.digits is not True and session.literals in UTF8 and \
             session.made_in in (None, *UTF8):
         value = Value(shown_bytes(value), TEXT, value.constant)  # ASCII, or not computable
     type_ = text_type(value.type.charset, value.type.collation) if value.is_text else TEXT
