@@ -225,7 +225,8 @@ def _addresses(value: Value, wanted: ColumnType, session: Session) -> pa.Array:
     """MariaDB's addresses and UUIDs of values: those of numbers, dates and times are zero, and of other values they are
     as an ALTER copies them (seen on 10.5, 10.11 and 11.8)."""
     if value.type.base not in {*NUMBERS, *TEMPORAL, "year"}:
-        return convert_values(value.values, value.type, wanted, session)
+        type_ = TEXT if value.type.base == "json" else value.type
+        return convert_values(value.values, type_, wanted, session)
     nothing = by_distinct(value.values.is_valid(), lambda one: bytes(wanted.entry.packed) if one else None, pa.binary())
     return network_text(nothing, wanted.base)
 

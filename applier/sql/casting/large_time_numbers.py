@@ -40,7 +40,7 @@ def are_large(numbers: pa.Array) -> pa.Array:
 
 def is_large(number: Decimal | float) -> bool:
     """Whether a number is too large for a time."""
-    return abs(number) >= LARGEST_TIME + 1
+    return not -LARGEST_TIME - 1 < number < LARGEST_TIME + 1
 
 
 def _micros(number: Decimal | float | None) -> int | None:

@@ -67,7 +67,7 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     """Text in the notations that MariaDB reads; from 11.3 on an INET6 may be in that of an INET4."""
     def read(text: str) -> bytes | None:
         try:
-            return packed(text, new.base)
+            return _taken(packed(text, new.base), new)
         except ValueError:
             if new.base != "inet6":
                 return None
@@ -80,6 +80,18 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         return mapped if is_since(session.server_version, _MAPS_INET4) else None
 
     return network_text(by_distinct(values, read, pa.binary()), new.base)
+
+
+def _taken(data: bytes, new: ColumnType) -> bytes:
+    """The bytes of an address or a UUID. Raises NotComputable for UUIDs of version 8 and more with variant 0, which
+    newer versions of MariaDB do not take out of text (MDEV-29959; seen on 10.11 and 11.8)."""
+    if new.base == "uuid" and data[_VERSION] & _HIGH and not data[_VARIANT] & _HIGH:
+        raise NotComputable("a UUID of version 8 and more with variant 0, which some versions of MariaDB take")
+    return data
+
+
+_VERSION, _VARIANT, _HIGH = 6, 8, 0x80
+"""The bytes of a UUID in the order of its text, and their highest bit."""
 
 
 def from_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:

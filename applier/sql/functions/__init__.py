@@ -2,5 +2,6 @@
 
 __all__ = [
     "arithmetic", "bits", "casts", "choices", "codes", "conditions", "dates", "flow_control", "geometry",
-    "intervals", "json_documents", "letter_cases", "powers", "roundings", "searches", "text_forms", "texts",
+    "intervals", "json_documents", "letter_cases", "powers", "roundings", "searches", "sounds", "text_forms",
+    "texts",
 ]

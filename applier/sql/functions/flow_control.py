@@ -267,7 +267,7 @@ def _days_among(arguments: Arguments, session: Session) -> Arguments:
 
 
 def _times_among(arguments: Arguments, session: Session) -> Arguments:
-    """MariaDB's times beside literals and numbers as times; what is no time is NULL."""
+    """MariaDB's times beside literals and numbers as times; others are NULL."""
     texts = [value for value in arguments if value.is_text]
     kinds = {value.type.base for value in arguments if not value.is_text}
     if session.flavour == "mysql" or not all(value.constant for value in texts) or "time" not in kinds or \
