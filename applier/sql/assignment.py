@@ -31,9 +31,8 @@ from applier.mysql.types import (
     ColumnType,
     arrow_type,
 )
-from applier.mysql.values import decimals
+from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.addresses import network_text
-from applier.mysql.values.zero_dates import zero
 from applier.sql import literals
 from applier.sql.casting import large_time_numbers
 from applier.sql.casting.byte_strings import as_ascii
@@ -80,7 +79,7 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
     except pa.ArrowException as error:
         raise NotComputable.because(error) from None
     if strict and value.constant and value.is_text and wanted.base in TEMPORAL:
-        text, none = value.values[0].as_py(), 0 if wanted.base == "time" else zero(made.type).value
+        text, none = value.values[0].as_py(), 0 if wanted.base == "time" else zero_dates.zero(made.type).value
         if text is not None and made[0].value == none and _WORD.fullmatch(text):
             raise NotComputable(f"{text!r} as {wanted.base.upper()}")
     return made
@@ -170,8 +169,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = _whole_double(value, wanted, session)
     if value.type == wanted and value.values.type == arrow_type(wanted):
         return pc.utf8_rtrim(value.values, " ") if wanted.base == "char" else value.values
-    if wanted.base in NETWORK and not strict and not value.is_instant:
-        return _addresses(value, wanted, session)
+    if wanted.base in NETWORK:
+        return _addresses(value, wanted, session, strict)
     if not as_digits:
         raise NotComputable(f"a number whose digits are not known as {wanted.base.upper()}")
     if wanted.base in DATES and value.type.base in NUMBERS - {"bit"}:  # an ALTER of MySQL's takes their text
@@ -180,7 +179,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if wanted.base == "time" and value.is_text and \
             pc.any(pc.greater(pc.utf8_length(value.values), _LONGEST_TIME)).as_py():
         raise NotComputable("long text as TIME")
-    if wanted.base in NETWORK or wanted.base == "vector":
+    if wanted.base == "vector":
         raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
     if value.type.base in GEOMETRY or wanted.base in GEOMETRY:
         if value.type.base not in GEOMETRY or wanted.base not in GEOMETRY:
@@ -221,14 +220,24 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     return convert_values(value.values, value.type, wanted, session)
 
 
-def _addresses(value: Value, wanted: ColumnType, session: Session) -> pa.Array:
-    """MariaDB's addresses and UUIDs of values: those of numbers, dates and times are zero, and of other values they are
-    as an ALTER copies them (seen on 10.5, 10.11 and 11.8)."""
-    if value.type.base not in {*NUMBERS, *TEMPORAL, "year"}:
-        type_ = TEXT if value.type.base == "json" else value.type
-        return convert_values(value.values, type_, wanted, session)
-    nothing = by_distinct(value.values.is_valid(), lambda one: bytes(wanted.entry.packed) if one else None, pa.binary())
-    return network_text(nothing, wanted.base)
+def _addresses(value: Value, wanted: ColumnType, session: Session, strict: bool) -> pa.Array:
+    """INET4, INET6 and UUID of text and bytes; of numbers, dates and times, MariaDB makes zeros. Seen on 10.11 and
+    11.8; `strict` takes no constant that is none of the type."""
+    if value.type.base in GEOMETRY or value.is_instant:
+        raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
+    if value.type.base not in NUMBERS | TEMPORAL | {"year"}:
+        if value.type.base == "json":  # text
+            value = Value(value.values, TEXT, value.constant)
+        made = convert_values(value.values, value.type, wanted, session)
+        if strict and value.constant and made.null_count > value.values.null_count:
+            raise NotComputable(f"a constant that is no {wanted.base.upper()}")
+        return made
+    if strict and value.constant:
+        raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
+    if zero_dates.has_any(value.values) and not value.is_column:
+        raise NotComputable(f"a function's invalid date as {wanted.base.upper()}")
+    zeros = network_text(pa.array([b""]), wanted.base)[0]
+    return pc.if_else(value.values.is_valid(), zeros, pa.scalar(None, pa.string()))
 
 
 def _times_of_numbers(value: Value, wanted: ColumnType, session: Session) -> pa.Array:

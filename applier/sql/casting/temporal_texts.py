@@ -34,7 +34,7 @@ USUAL_FORM = (r"^[1-9]\d{3}-"
               r"( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?$")
 """Of dates and times as servers write them, all but the 29th of February."""
 _HOUR, _MINUTE, _SECOND = 3_600_000_000, 60_000_000, 1_000_000
-_NOT_AS_ASCII = WIDE | {"sjis", "swe7"}
+NOT_AS_ASCII = WIDE | {"sjis", "swe7"}
 """Character sets in which not every character of ASCII is its byte."""
 _MOST_AS_ASCII = 30
 """Characters of text in such a set that servers convert to ASCII, in which they look for a date or a time."""
@@ -42,7 +42,7 @@ _MOST_AS_ASCII = 30
 
 def check_length(values: pa.Array, charset: str | None) -> None:
     """Raise NotComputable for text of which servers read a date or a time from the beginning alone."""
-    if charset in _NOT_AS_ASCII and pc.any(pc.greater(pc.utf8_length(values), _MOST_AS_ASCII)).as_py():
+    if charset in NOT_AS_ASCII and pc.any(pc.greater(pc.utf8_length(values), _MOST_AS_ASCII)).as_py():
         raise NotComputable(f"text of more than {_MOST_AS_ASCII} characters in {charset} as a date or a time")
 
 

@@ -61,10 +61,15 @@ def to_geometry(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
 
 _MAPPED = bytes(10) + b"\xff\xff"
 _MAPS_INET4 = (11, 3)
+_MOST_OF_UUID = 37
 
 
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Text in the notations that MariaDB reads; from 11.3 on an INET6 may be in that of an INET4."""
+    """Text in the notations that MariaDB reads; from 11.3 on an INET6 may be in that of an INET4. Of a UUID in a
+    character set that is not ASCII the server converts the beginning alone."""
+    if new.base == "uuid" and old.charset in temporal_texts.NOT_AS_ASCII:
+        values = pc.utf8_slice_codeunits(values, 0, _MOST_OF_UUID)
+
     def read(text: str) -> bytes | None:
         try:
             return _taken(packed(text, new.base), new)
