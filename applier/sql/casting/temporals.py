@@ -69,7 +69,7 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
         days = (cut(clock, 1_000_000, True) if fsp and rounds_to_days(session) else clock) // DAY
         days = np.where(days < END // DAY, days, ZERO_DAY if session.flavour == "mysql" else END // DAY - 1)
         return pa.array(days, pa.int32(), mask=is_null).cast(pa.date32())
-    if new.base == "timestamp":
+    if new.base == "timestamp" and not is_null.all():
         clock = moved(clock, session, -1)
     if new.fsp < fsp:
         clock = cut(clock, 10**(6 - new.fsp), rounds(session))

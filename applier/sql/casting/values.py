@@ -188,6 +188,15 @@ def _network_to_number(values: pa.Array, old: ColumnType, new: ColumnType, sessi
     return number_texts.from_text(number_texts.without_points(values), SHOWN, new, rounding)
 
 
+def _network_to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Addresses and UUIDs by their text. A UUID's first digits are its year, which is none above 9999; that of zeros is
+    no date (seen on MariaDB 10.11 and 11.8)."""
+    if old.base == "uuid":
+        values = pc.if_else(pc.match_substring_regex(values, _HAS_YEAR), values, pc.utf8_slice_codeunits(values, 0, 0))
+    return temporal_texts.to_datetime(values, SHOWN, new, session)
+
+
+_HAS_YEAR = "^0000.*[1-9a-f]"
 _TYPED = r'^"(-?\d+[-:]\d+[-:]|base64:)'
 
 SHOWN = ColumnType("longtext", charset="utf8mb4")
@@ -235,7 +244,7 @@ CONVERTERS: dict[tuple[AlterClass, AlterClass], _Converter] = {
 
     (C.NETWORK, C.NUMBER): _network_to_number, (C.NETWORK, C.YEAR): _of_text(temporal_numbers.text_to_year),
     (C.NETWORK, C.TEXT): _of_text(texts.to_text), (C.NETWORK, C.BYTES): to_bytes,
-    (C.NETWORK, C.MEMBER): _of_text(members.from_text), (C.NETWORK, C.DAY): _of_text(temporal_texts.to_datetime),
+    (C.NETWORK, C.MEMBER): _of_text(members.from_text), (C.NETWORK, C.DAY): _network_to_datetime,
     (C.NETWORK, C.TIME): _of_text(temporal_texts.to_time), (C.NETWORK, C.NETWORK): from_text,
     (C.NUMBER, C.NETWORK): _by_text(number_texts.to_text, from_text),
     (C.YEAR, C.NETWORK): _by_text(number_texts.to_text, from_text),
