@@ -7,21 +7,24 @@ Source: the servers' sources, of each collation its hash_sort over a column's by
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.columns.alter.packed_decimals import packed_decimals
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charset_tables import MULTI_BYTE
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.exact_text import with_placeholders
-from applier.mysql.types import TEXT, ColumnType
-from applier.mysql.value_sizes import most_bytes
+from applier.mysql.types import MEMBERS, TEXT, ColumnType
+from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.mysql.values import zero_dates
 from applier.mysql.values.byte_columns import value_bytes
 from applier.sql.casting.byte_strings import bytes_of_text
+from applier.sql.casting.members import member_numbers
 from applier.sql.casting.texts import WIDE
 from keysearch.collation import is_exact, levels_of, weights_by_position
 
@@ -46,9 +49,9 @@ class KeyColumn(NamedTuple):
 
 
 def key_hashes(columns: Sequence[KeyColumn], n: int, flavour: str, *, by_weight: bool) -> np.ndarray:
-    """Return the hashes of n rows, uint64[n]. ALGORITHM=1 hashes the bytes of integers, lowest first; the later one,
-    with `by_weight`, hashes them as characters of latin1_swedish_ci: by weights, and without trailing spaces. Raises
-    NotComputable for a column whose hash is unknown."""
+    """Return the hashes of n rows, uint64[n]. ALGORITHM=1 hashes the bytes of numbers, integers' lowest first; the
+    later one, with `by_weight`, hashes them as characters of latin1_swedish_ci: by weights, and without trailing
+    spaces. Of ENUM and SET it is the other way round. Raises NotComputable for a column whose hash is unknown."""
     state = _State(n)
     for column in columns:
         nulls = np.asarray(column.values.is_null())
@@ -57,7 +60,8 @@ def key_hashes(columns: Sequence[KeyColumn], n: int, flavour: str, *, by_weight:
         elif column.type.base in TEXT or column.type.base in ("binary", "varbinary"):
             state.add(_bytes_of_string(column, flavour))
         else:
-            weighs = by_weight and column.type.base not in _AS_BYTES[flavour]
+            kind = column.type.base
+            weighs = not by_weight if kind in MEMBERS else by_weight and kind not in _AS_BYTES[flavour]
             state.add(_bytes_of_number(_stored_bytes(column.name, column.values, column.type), nulls, weighs=weighs))
         state.add_nulls(nulls)
     return state.hashed
@@ -168,11 +172,17 @@ def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnType) -> list[np.ndarray]:
-    """Return the bytes of integers, and of MySQL's dates and times, as rows have them, one after another: uint64[n]
-    each."""
+    """Return the bytes of numbers, members, and MySQL's dates and times, as rows have them, one after another:
+    uint64[n] each."""
     if kind.entry.bits:
-        whole = _bits(values.fill_null(0))
-        return [(whole >> np.uint64(8 * at)) & np.uint64(0xFF) for at in range(kind.entry.bits // 8)]
+        return _integer_bytes(_bits(values.fill_null(0)), kind.entry.bits // 8)
+    if kind.base == "decimal":
+        return packed_decimals(_whole(values).fill_null("0" if pa.types.is_string(values.type) else Decimal(0)), kind)
+    if kind.base == "year":
+        year = np.asarray(_whole(values).fill_null(0)).astype(np.int64)
+        return [np.where(year, year - 1900, 0).astype(np.uint64)]
+    if kind.base in MEMBERS:
+        return _integer_bytes(_bits(member_numbers(_whole(values), kind).fill_null(0)), member_bytes(kind))
     if kind.base not in ("date", "datetime", "timestamp"):
         raise NotComputable(f"column {name}, {kind.sql()}, in the hash of KEY")
     micros = zero_dates.numbers_of(values) * (zero_dates.DAY if kind.base == "date" else 1)
@@ -194,6 +204,10 @@ def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnTyp
     made = [packed >> shift & 0xFF for shift in shifts]
     made += [digits >> 8 * at & 0xFF for at in reversed(range(size))]
     return [byte.astype(np.uint64) for byte in made]
+
+
+def _integer_bytes(whole: np.ndarray, size: int) -> list[np.ndarray]:
+    return [whole >> np.uint64(8 * at) & _BYTE for at in range(size)]
 
 
 def _bits(values: pa.Array | pa.ChunkedArray) -> np.ndarray:

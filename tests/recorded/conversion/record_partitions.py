@@ -22,6 +22,9 @@ def each(values):
     return [[value] for value in values]
 
 
+DECIMALS = ["0", "1", "-1", "32", "-32", "8224", "97", "-98", "538976288", "999999999", "-1000000000",
+            "12345678901", "-12345678901"]
+LABELS = [f"v{number}" for number in range(1, 301)]
 TABLES = [
     ("a INT", "RANGE (a) (PARTITION p0 VALUES LESS THAN (-5), PARTITION p1 VALUES LESS THAN (10), "
      "PARTITION p2 VALUES LESS THAN MAXVALUE)", each([*INTS, None])),
@@ -64,6 +67,13 @@ TABLES = [
      [[s, a] for s in (None, *TEXTS) for a in (None, 1, 300)]),
     ("s CHAR(10) CHARACTER SET latin1 COLLATE latin1_bin", "LINEAR KEY (s) PARTITIONS 7", each([None, *TEXTS])),
     ("d DATETIME(4)", "KEY (d) PARTITIONS 7", each([None, *DATETIMES, "2024-02-29 12:34:56.7891"])),
+    *((f"d {kind}", f"{how} (d) PARTITIONS 97", each([None, *DECIMALS]))
+      for kind in ("DECIMAL(20,0)", "DECIMAL(20,9)", "DECIMAL(22,4)", "DECIMAL(38,17)")
+      for how in ("KEY", "KEY ALGORITHM=1")),
+    ("d DECIMAL(65,30)", "KEY (d) PARTITIONS 97", each([None, *(f"{text}.{'0' * 29}{text[-1]}" for text in DECIMALS)])),
+    *((f"e {kind}({', '.join(map(repr, LABELS[:n]))})", f"{how} (e) PARTITIONS 97", each([None, *LABELS[30:n:32]]))
+      for kind, n in (("ENUM", 200), ("ENUM", 300), ("SET", 31), ("SET", 64)) for how in ("KEY", "KEY ALGORITHM=1")),
+    ("y YEAR", "KEY (y) PARTITIONS 7", each([None, 0, 1901, 1932, 1997, 2024, 2155])),
 ]
 OF_MYSQL = [
     (f"s VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_{levels}, a INT", f"{kind} ({columns}) PARTITIONS 7",
