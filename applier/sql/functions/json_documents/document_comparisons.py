@@ -15,7 +15,13 @@ from applier.mysql.session import Session
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.json_documents.document_nodes import Node, found, parsed
-from applier.sql.functions.json_documents.documents import as_documents, begins_with_number, is_document, paths_of
+from applier.sql.functions.json_documents.documents import (
+    as_documents,
+    begins_with_number,
+    check_beginning,
+    is_document,
+    paths_of,
+)
 from applier.sql.functions.json_documents.new_documents import as_part
 from applier.sql.nodes import Call
 from applier.sql.values import Arguments, Function, Value, as_text, numbers, together, truth
@@ -75,6 +81,7 @@ def _contains(arguments: Arguments, call: Call, session: Session, n: int) -> Val
         if session.flavour == "mariadb" and any(map(begins_with_number, (text, sought))):
             raise NotComputable("JSON_CONTAINS of text that begins with a number")
         if session.flavour == "mariadb" and not (is_document(text) and is_document(sought)):
+            check_beginning(text if not is_document(text) else sought)
             return None
         part = found(parsed(text), path, session.flavour)
         if part is None:

@@ -16,7 +16,14 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.json_documents.document_nodes import Node, found, parsed
-from applier.sql.functions.json_documents.documents import as_documents, is_document, paths_of, reading, unquoted
+from applier.sql.functions.json_documents.documents import (
+    as_documents,
+    is_document,
+    is_valid,
+    paths_of,
+    reading,
+    unquoted,
+)
 from applier.sql.nodes import Call
 from applier.sql.values import JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, shown_bytes, truth
 from jsondiff.encode import encode
@@ -45,8 +52,12 @@ def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 
 
 def _unquote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_UNQUOTE. MariaDB ends at the second quotation mark, whatever comes after it (seen on 10.5, 10.11, 11.8)."""
     [value] = arguments
-    return Value(unquoted(as_text(value, session)), TEXT, value.constant)
+    text = as_text(value, session)
+    if session.flavour == "mariadb" and pc.any(pc.match_substring_regex(text, r'^\s*"(.*[^"])?$|^\s+"')).as_py():
+        raise NotComputable("JSON_UNQUOTE of text that only begins like a string")
+    return Value(unquoted(text), TEXT, value.constant)
 
 
 def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -65,10 +76,10 @@ def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
             return {"true": "1", "false": "0"}.get(part.text, part.text)
         return part.written()
 
+    made = by_distinct(as_documents(document, session), reading(extracted, session, stops=True))
     if call.word:
-        return _whole_value(by_distinct(as_documents(document, session), reading(extracted, session)), call.word,
-                            constant=document.constant)
-    made = unquoted(by_distinct(as_documents(document, session), reading(extracted, session)))
+        return _whole_value(made, call.word, constant=document.constant)
+    made = unquoted(made)
     if session.flavour == "mysql":
         made = pc.if_else(pc.greater(pc.utf8_length(made), _MOST_CHARACTERS), pa.scalar(None, pa.string()), made)
     return Value(made, TEXT, arguments[0].constant)
@@ -110,8 +121,8 @@ def _valid(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         unknown = value.is_null or value.type.base in BINARY or value.type.base == "json"
         unless = pa.scalar(None, pa.bool_()) if unknown else False
         return truth(pc.if_else(value.values.is_valid(), value.type.base == "json", unless), constant=value.constant)
-    is_valid = is_document if session.flavour == "mariadb" else _is_json
-    return truth(by_distinct(as_text(value, session), is_valid, pa.bool_()), constant=value.constant)
+    takes = is_valid if session.flavour == "mariadb" else _is_json
+    return truth(by_distinct(as_text(value, session), takes, pa.bool_()), constant=value.constant)
 
 
 def _is_json(text: str) -> bool:
@@ -273,7 +284,8 @@ def _queried(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
             return whole if path == Path() else part.written()
         raise NotComputable("JSON_QUERY of a part with other spaces than usual")
 
-    return Value(by_distinct(as_documents(arguments[0], session), reading(query, session)), JSON, arguments[0].constant)
+    made = by_distinct(as_documents(arguments[0], session), reading(query, session, stops=True))
+    return Value(made, JSON, arguments[0].constant)
 
 
 def _is_of_schema(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

@@ -24,7 +24,9 @@ from jsondiff.path import parse as parse_path
 from jsondiff.text import from_text
 from jsondiff.values import DocumentError
 
-_LOOSE = re.compile(r"\\|\d[.eE]|(?<![\d.])0\d")
+_LOOSE = re.compile(r"\\(?:[^\"\\/bfnrt]|$)|\d[.eE]|(?:^|[\[:,])\s*-[\s,\]}]")
+_BEGINNING = re.compile(r'\s*(?:[{\["]|true|false|null)')
+_LOOSE_IN_PART = re.compile(r"\\|(?<![\d.])0\d")
 
 
 def as_documents(value: Value, session: Session) -> pa.Array:
@@ -64,17 +66,39 @@ def unquoted(documents: pa.Array) -> pa.Array:
     return by_distinct(documents, characters)
 
 
-def reading(read: Callable[[str], Any], session: Session) -> Callable[[str], Any]:
-    """Return a function that reads a document; for a text that is not one, NULL in MariaDB."""
+def reading(read: Callable[[str], Any], session: Session, *, stops: bool = False) -> Callable[[str], Any]:
+    """Return a function that reads a document; for a text that is not one, NULL in MariaDB. With `stops`, MariaDB does
+    not read on after the part that it looks for."""
     def made(text: str) -> Any:
-        return read(text) if session.flavour == "mysql" or is_document(text) else None
+        if session.flavour == "mysql" or is_document(text):
+            return read(text)
+        if stops:
+            check_beginning(text)
+        return None
 
     return made
 
 
+def check_beginning(text: str) -> None:
+    """Raise NotComputable for a text that is no document but begins like one: JSON_VALUE, JSON_QUERY and JSON_CONTAINS
+    of MariaDB may find a part of it. Seen on 10.5, 10.11 and 11.8."""
+    if _BEGINNING.match(text):
+        raise NotComputable(f"a part of {text[:100]!r}, which only begins like a document")
+
+
 def is_document(text: str) -> bool:
-    """Return whether MariaDB takes a text as a document. Raises NotComputable where it takes more than JSON has: any
-    escape, `1.`, `00`, and numbers of any size."""
+    """Return whether MariaDB's functions that look for a part take a text as a document. Raises NotComputable where
+    they take more than JSON has: as `is_valid` does, and `00` or an escape, before which they may have found
+    the part."""
+    is_one = is_valid(text)
+    if not is_one and not begins_with_number(text) and _LOOSE_IN_PART.search(text):
+        raise NotComputable(f"whether {text[:100]!r} is a document")
+    return is_one
+
+
+def is_valid(text: str) -> bool:
+    """Return whether MariaDB's JSON_VALID takes a text as a document. Raises NotComputable where it takes more than
+    JSON has: other escapes, `1.`, a minus alone, and numbers of any size. Seen on 10.5, 10.11 and 11.8."""
     if begins_with_number(text):
         return False
     try:
