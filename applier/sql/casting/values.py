@@ -66,7 +66,8 @@ _MOST_OF_UUID = 37
 
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text in the notations that MariaDB reads; from 11.3 on an INET6 may be in that of an INET4. Of a UUID in a
-    character set that is not ASCII the server converts the beginning alone."""
+    character set that is not ASCII the server converts the beginning alone; one that its order in a row cannot tell
+    from another is none."""
     if new.base == "uuid" and old.charset in temporal_texts.NOT_AS_ASCII:
         values = pc.utf8_slice_codeunits(values, 0, _MOST_OF_UUID)
 
@@ -89,20 +90,31 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
 def _taken(data: bytes, new: ColumnType) -> bytes:
     """The bytes of an address or a UUID. Raises NotComputable for UUIDs of version 8 and more with variant 0, which
-    newer versions of MariaDB do not take out of text (MDEV-29959; seen on 10.11 and 11.8)."""
-    if new.base == "uuid" and data[_VERSION] & _HIGH and not data[_VARIANT] & _HIGH:
+    newer versions of MariaDB do not take out of text (MDEV-29959; 10.11.19 and 11.8.9 have NULL)."""
+    if new.base == "uuid" and _is_ambiguous(data):
         raise NotComputable("a UUID of version 8 and more with variant 0, which some versions of MariaDB take")
     return data
 
 
-_VERSION, _VARIANT, _HIGH = 6, 8, 0x80
-"""The bytes of a UUID in the order of its text, and their highest bit."""
-
-
 def from_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Bytes, which must be as many as the type has."""
+    """Bytes, which must be as many as the type has. Raises NotComputable for a UUID's that a row has in another
+    order."""
     size = new.entry.packed
-    return network_text(by_distinct(values, lambda data: data if len(data) == size else None, pa.binary()), new.base)
+
+    def read(data: bytes) -> bytes | None:
+        if len(data) != size:
+            return None
+        if new.base == "uuid" and _is_ambiguous(data):
+            raise NotComputable("bytes of a UUID that a row has in another order")
+        return data
+
+    return network_text(by_distinct(values, read, pa.binary()), new.base)
+
+
+def _is_ambiguous(uuid: bytes) -> bool:
+    """Return whether the bytes are those of a UUID of versions 1 to 7 in the order in which rows have it: MariaDB's
+    `mem[6] & -mem[8] & 0x80`. Seen on 10.11 and 11.8."""
+    return uuid[6] >= 0x80 and 1 <= uuid[8] <= 0x80
 
 
 def to_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
