@@ -223,7 +223,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
 def _addresses(value: Value, wanted: ColumnType, session: Session, strict: bool) -> pa.Array:
     """INET4, INET6 and UUID of text and bytes; of numbers, dates and times, MariaDB makes zeros. Seen on 10.11 and
     11.8; `strict` takes no constant that is none of the type."""
-    if value.type.base in GEOMETRY or value.is_instant:
+    if value.is_instant:
         raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
     if value.type.base not in NUMBERS | TEMPORAL | {"year"}:
         if value.type.base == "json":  # text
