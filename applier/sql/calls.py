@@ -326,10 +326,20 @@ def _day_of_year(value: Value) -> Value:
 
 def _as_instants(call: Call, arguments: list[Value], session: Session) -> list[Value]:
     """The arguments with text to which an interval was added as dates, which a server has, and not as their text."""
-    return [datetimes(value, session) if value.is_text and isinstance(node, Call) and (node.name == "TIMESTAMPADD" or (
-        node.name in ("+", "-") and isinstance(node.arguments[-1], Call)
-        and node.arguments[-1].name == "INTERVAL")) else value
-        for node, value in zip(call.arguments, arguments, strict=True)]
+    return [_as_instant(value, call, session) if value.is_text and isinstance(node, Call) and (
+        node.name == "TIMESTAMPADD" or (node.name in ("+", "-") and isinstance(node.arguments[-1], Call)
+                                        and node.arguments[-1].name == "INTERVAL")) else value
+            for node, value in zip(call.arguments, arguments, strict=True)]
+
+
+def _as_instant(value: Value, call: Call, session: Session) -> Value:
+    """Text to which an interval was added as a datetime; for MariaDB's TIMEDIFF a date, if it has no time of day."""
+    made, days = datetimes(value, session), pc.equal(pc.utf8_length(value.values), len("2001-02-03"))
+    if session.flavour == "mysql" or call.name != "TIMEDIFF" or not pc.any(days).as_py():
+        return made
+    if not pc.all(days).as_py():
+        raise NotComputable("TIMEDIFF of days and datetimes to which an interval was added")
+    return replace(made, values=made.values.cast(pa.date32()), type=ColumnType("date"))
 
 
 def _as_digits(node: Node, value: Value) -> Value:
