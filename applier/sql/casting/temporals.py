@@ -55,7 +55,8 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
 def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType,
                session: Session) -> pa.Array:
     """Datetimes by the session's clock (int64 microseconds, `fsp` digits of a second) as a DATE, DATETIME, TIMESTAMP.
-    Invalid dates (applier.mysql.values.zero_dates) stay unchanged, except as a TIMESTAMP."""
+    Invalid dates (applier.mysql.values.zero_dates) stay unchanged, except as a TIMESTAMP. Beyond the range of a
+    TIMESTAMP MariaDB keeps the fraction of a second (seen on 10.5, 10.11 and 11.8)."""
     none = clock < BEFORE_ALL_DAYS * DAY
     if none.any():
         if (clock[none] % 10**(6 - new.fsp)).any():
@@ -73,12 +74,14 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
         clock = moved(clock, session, -1)
     if new.fsp < fsp:
         clock = cut(clock, 10**(6 - new.fsp), rounds(session))
+    fraction = clock % 1_000_000
     clock = np.where(clock < END, clock, ZERO_DAY * DAY if session.flavour == "mysql" else END - 10**(6 - new.fsp))
     if new.base == "timestamp":
         last = session.last_timestamp
         if last is None and session.flavour == "mariadb" and (clock[~is_null] > FIRST_LAST).any():
             raise NotComputable("TIMESTAMPs after 2038, which some versions of MariaDB have")
-        clock = np.where((clock < 1_000_000) | (clock > (last or FIRST_LAST)), ZERO_DAY * DAY, clock)
+        nothing = np.where((fraction > 0) & (session.flavour == "mariadb"), fraction, ZERO_DAY * DAY)
+        clock = np.where((clock < 1_000_000) | (clock > (last or FIRST_LAST)), nothing, clock)
     return pa.array(clock, pa.int64(), mask=is_null).cast(arrow_type(new))
 
 
