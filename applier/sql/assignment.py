@@ -33,6 +33,7 @@ from applier.mysql.types import (
 )
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.addresses import network_text
+from applier.mysql.values.doubles import as_shown
 from applier.sql import literals
 from applier.sql.casting import large_time_numbers
 from applier.sql.casting.byte_strings import as_ascii
@@ -169,6 +170,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = _whole_double(value, wanted, session)
     if value.type == wanted and value.values.type == arrow_type(wanted):
         return pc.utf8_rtrim(value.values, " ") if wanted.base == "char" else value.values
+    if session.flavour == "mysql" and value.is_column and value.type.base == wanted.base and \
+            wanted.base in ("float", "double") and value.type.unsigned == wanted.unsigned:
+        return as_shown(value.values, wanted)  # it copies them, however large they are
     if wanted.base in NETWORK:
         return _addresses(value, wanted, session, strict)
     if not as_digits:
@@ -244,6 +248,8 @@ def _times_of_numbers(value: Value, wanted: ColumnType, session: Session) -> pa.
     """MySQL's times of numbers, which it reads otherwise where it copies a column: by their text. Raises
     NotComputable."""
     found = as_number(value, session)
+    if value.type.base == "float":
+        value = replace(value, values=found, type=DOUBLE)
     if not pa.types.is_integer(found.type) and not pc.round(found, 6).equals(found):
         raise NotComputable("numbers with more than six digits after the point as TIME")
     are_large = large_time_numbers.are_large(found)

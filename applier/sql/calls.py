@@ -71,7 +71,8 @@ _OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE
 _COUNTS = {"LEFT": (1,), "RIGHT": (1,), "LPAD": (1,), "RPAD": (1,), "SUBSTRING": (1, 2), "INSERT": (1, 2),
            "SUBSTRING_INDEX": (2,)}
 """The arguments of these that are numbers."""
-_MISREADING = frozenset({"REPEAT", "LEFT", "RIGHT", "SUBSTRING", "UPPER", "LOWER", "REPLACE", "SUBSTRING_INDEX"})
+_MISREADING = frozenset({"REPEAT", "LEFT", "RIGHT", "SUBSTRING", "UPPER", "LOWER", "REPLACE", "SUBSTRING_INDEX",
+                         "SOUNDEX"})
 """Functions for which MySQL takes the ASCII of a number or a date, unless it is constant, for text in the table's wide
 character set, and some bytes behind it (seen on 9.7)."""
 _OF_SEARCHES = frozenset({"LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "LOCATE", "INSTR",

@@ -248,6 +248,8 @@ def _datetime(one: str | Decimal, session: Session, *, whole: bool = False, is_d
         text = re.sub(r"^(\s*)\+", r"\1", one) if not is_mysql else one
         if not is_mysql and _SHORT_NUMBER.match(text):
             raise Unclear("text that begins with a short number and a point as a date")
+        if not is_mysql and _LETTER_BEHIND_NUMBER.match(text):
+            raise Unclear("digits of a date and a letter")
         if not is_mysql and _POINT_IN_NUMBER.match(text):
             raise NoDate(is_final=True)
         micros, has_clock, offset = datetime_of_text(text, up=rounds(session))
@@ -262,6 +264,8 @@ def _datetime(one: str | Decimal, session: Session, *, whole: bool = False, is_d
 
 _SHORT_NUMBER = re.compile(r"\s*\d{1,3}\.", re.ASCII)
 """MariaDB takes the digits before a point for those of all parts."""
+_LETTER_BEHIND_NUMBER = re.compile(r"\s*(\d{5,8}(?!T\d)[A-Za-z]|\d{9,}[A-Za-z])", re.ASCII)
+"""Digits that MariaDB takes for a date in spite of the letter (seen on 10.5 and 11.8)."""
 _POINT_IN_NUMBER = re.compile(r"\s*(\d{5,11}\.|\d{12,14}\.\s|\d{13}\.\d+[.\s])", re.ASCII)
 """Digits of a date and a part of a time of day before a point, which MariaDB takes for no date (seen on 10.5, 10.11 and
 11.8)."""

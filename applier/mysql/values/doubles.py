@@ -23,6 +23,9 @@ def as_shown(values: pa.Array, kind: ColumnType) -> pa.Array:
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = numbers * power
         rounded = np.where(np.abs(scaled) < 2.0**53, np.rint(scaled) / power, numbers)  # else all are there
+        is_large = (np.abs(scaled) >= 2.0**50) & (np.abs(scaled) < 2.0**53)  # the product may be another integer
+    if is_large.any():
+        rounded[is_large] = np.char.mod(f"%.{kind.scale}f", numbers[is_large]).astype(np.float64)
     return pa.array(rounded, pa.float64(), mask=values.is_null().to_numpy(zero_copy_only=False))
 
 
@@ -35,5 +38,6 @@ def as_stored(values: pa.Array, kind: ColumnType) -> pa.Array:
     shown = as_shown(values, kind).to_numpy(zero_copy_only=False)
     whole = np.floor(numbers)
     with np.errstate(over="ignore", invalid="ignore"):
-        stored = np.where(numbers == shown, whole + np.rint((numbers - whole) * power) / power, numbers)
+        is_rounded = (numbers == shown) & (np.abs(numbers * power) < 2.0**53)  # else all digits are there
+        stored = np.where(is_rounded, whole + np.rint((numbers - whole) * power) / power, numbers)
     return pa.array(stored, pa.float64(), mask=values.is_null().to_numpy(zero_copy_only=False))

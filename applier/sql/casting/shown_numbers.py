@@ -43,11 +43,17 @@ def shown(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
 
 def _floating(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
     if old.scale is not None:
-        return by_distinct(values, lambda number: f"{number:.{old.scale}f}")
+        return by_distinct(values, lambda number: _fixed(number, old.scale or 0))
     if old.base == "double":
         return by_distinct(values, lambda number: written(number, _WIDTHS[flavour]))
     width = _FLOAT_WIDTH if flavour == "mysql" else _WIDTHS[flavour]
     return by_distinct(values, lambda number: written(number, width, _FLOAT_DIGITS))
+
+
+def _fixed(number: float, scale: int) -> str:
+    """A number with so many decimals: zeros after the fewest digits that tell it from other doubles."""
+    fewest = Decimal(repr(number))
+    return f"{fewest:.{scale}f}" if -int(fewest.as_tuple().exponent) <= scale else f"{number:.{scale}f}"
 
 
 def computed(values: pa.Array, flavour: str) -> pa.Array:

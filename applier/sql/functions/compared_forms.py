@@ -52,6 +52,17 @@ def nearly_equal(arguments: Arguments, arrays: list[pa.Array], session: Session)
     return [pc.if_else(is_near.fill_null(False), right, left), right]
 
 
+def check_near_zero(arguments: Arguments) -> None:
+    """Raise NotComputable for numbers computed from DOUBLE(M,D) that MySQL's AND, OR, XOR, NOT and IS, which compare
+    them with 0, may take for 0."""
+    for value in arguments:
+        if value.fewest_decimals is not None and pa.types.is_floating(value.values.type):
+            zero = pa.scalar(0.0, value.values.type)
+            if pc.any(pc.and_(pc.not_equal(value.values, zero),
+                              _are_near(value.values, zero, value.fewest_decimals))).as_py():
+                raise NotComputable("a number computed from DOUBLE(M,D) that is nearly 0 as a condition")
+
+
 _REAL = ("float", "double")
 
 

@@ -20,6 +20,7 @@ from applier.sql.casting.texts import WIDE
 from applier.sql.functions.arithmetic import doubles
 from applier.sql.functions.collated import in_any_collation
 from applier.sql.functions.compared_forms import (
+    check_near_zero,
     comparable_numbers,
     comparable_texts,
     nearly_equal,
@@ -36,6 +37,7 @@ from applier.sql.values import (
     Function,
     Value,
     as_bytes,
+    as_number,
     as_truth,
     together,
     truth,
@@ -44,10 +46,18 @@ from applier.sql.values import (
 
 def _logic(function: Compute) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        if session.flavour == "mysql":
+            check_near_zero(arguments)
+        elif call.name == "XOR" and any(_has_fraction(as_number(value, session)) for value in arguments):
+            raise NotComputable("XOR of numbers with a fraction")  # which MariaDB 10.5 rounds, and 10.11 does not
         wide = together([replace(value, values=as_truth(value, session)) for value in arguments], n)
         return truth(function(*wide), constant=all(value.constant for value in arguments))
 
     return computed
+
+
+def _has_fraction(found: pa.Array) -> bool:
+    return not pa.types.is_integer(found.type) and bool(pc.any(pc.not_equal(pc.round(found, 0), found)).as_py())
 
 
 def _is_null(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

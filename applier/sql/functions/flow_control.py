@@ -96,7 +96,8 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
                  for value in arguments]
     among = _digits_among(arguments, session, name)
     scales = {value.type.scale or 0 for value in arguments if not value.is_null}
-    shows = type_.base != "decimal" or (len(scales) == 1 and not any(map(has_seconds, arguments)))
+    shows = not any(value.type.base == "float" for value in arguments) if type_.base == "double" else \
+        type_.base != "decimal" or (len(scales) == 1 and not any(map(has_seconds, arguments)))
     made = []
     for value in arguments:
         if value.is_null:
@@ -114,9 +115,13 @@ def _one_of(arguments: Arguments, session: Session, name: str) -> tuple[list[Val
             values = convert_values(value.values, value.type, type_, session)
         else:
             values = value.values
-        shown = pa.nulls(len(value.values), pa.string()) if value.is_null else \
-            None if shows else as_text(_without_zeros(value, session), session) if value.shows else \
-            value.shown if has_seconds(value) else None
+        shown = None
+        if value.is_null:
+            shown = pa.nulls(len(value.values), pa.string())
+        elif not shows and type_.base != "double" and value.shows:
+            shown = as_text(_without_zeros(value, session), session)
+        elif not shows and type_.base != "double" and has_seconds(value):
+            shown = value.shown
         digits = among if type_ is BYTES and value.digits is not False else False
         made.append(Value(values, type_, value.constant, digits=digits, shows=shows, shown=shown,
                           is_instant=value.is_instant and type_.base == "longtext"))

@@ -44,6 +44,8 @@ def _soundex(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     charset = "binary" if of_bytes else type_.charset
     if charset is None and not is_ascii(text):
         raise NotComputable("SOUNDEX of characters that may be letters or not")
+    if session.flavour == "mariadb" and session.made_in == "binary" and value.is_text and not is_ascii(text):
+        raise NotComputable("SOUNDEX of text that is not ASCII in a table of bytes")
     if charset in MULTI_BYTE and with_placeholders(text, charset) is not None:
         raise NotComputable(f"SOUNDEX of codes of {charset} without a character")
 
