@@ -38,6 +38,8 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     Raises NotComputable for what may begin with a number in a wide character set."""
     if new.charset == "binary" and old.charset not in UTF8 and pc.all(pc.string_is_ascii(values)).as_py() is False:
         raise NotComputable(f"labels in {old.charset} that are not ASCII as bytes")
+    if old.charset == "binary" and new.charset not in UTF8 and pc.all(pc.string_is_ascii(values)).as_py() is False:
+        raise NotComputable(f"labels in binary that are not ASCII as members in {new.charset}")
     flavour = session.flavour
     are_same = old.charset == new.charset or WIDE.isdisjoint(sets := {old.charset, new.charset}) or sets <= _TWO_BYTES
     width = 1 if new.charset not in WIDE else 4 if new.charset == "utf32" else 2

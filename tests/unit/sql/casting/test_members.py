@@ -97,3 +97,13 @@ def test_text_that_comes_into_a_wide_character_set_is_no_number(kind, charset, f
     if kind == "SET":
         with pytest.raises(NotComputable, match="a member's number in a wide character set"):
             convert_values(pa.array(["2x"]), old, new, Session(flavour))
+
+
+@pytest.mark.parametrize("charset", ["ascii", "latin1", "gbk"])
+def test_labels_of_bytes_are_not_read_as_text_of_another_set(charset):
+    """A server takes their bytes, which "??" in `ascii` is not."""
+    old = ColumnType("enum", members=("b", "日本"), charset="binary")
+    new = ColumnType("enum", members=("??", "b"), charset=charset)
+    assert convert_values(pa.array(["b"]), old, new, Session("mariadb")).to_pylist() == ["b"]
+    with pytest.raises(NotComputable, match=f"not ASCII as members in {charset}"):
+        convert_values(pa.array(["b", "日本"]), old, new, Session("mariadb"))
