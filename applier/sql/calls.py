@@ -156,6 +156,8 @@ class Calls:
                 isinstance(node, Literal) and node.kind == "bytes" and node.charset is None
                 for node in nodes_of(call.arguments[0])):
             raise NotComputable("INSERT into a hexadecimal literal, which MariaDB itself changes with each row")
+        for node, value in zip(call.arguments, arguments, strict=True):
+            self._check_chosen_digits(node, value)
         given = arguments
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
@@ -204,6 +206,15 @@ class Calls:
         is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
                                                       for value in arguments)
         return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
+
+    def _check_chosen_digits(self, node: Node, value: Value) -> None:
+        """Raise NotComputable for a choice of hexadecimal digits or a BIT beside text, which is text to other functions
+        and bytes here (seen on all servers)."""
+        if value.type.base in BINARY and isinstance(node, Call) and node.name in _CHOICES:
+            chosen = [self._value(argument) for argument in node.arguments]
+            if any(one.is_text for one in chosen) and any(one.digits is not False or one.type.base == "bit"
+                                                          for one in chosen):
+                raise NotComputable("digits in another base or a BIT beside text, one of which is chosen")
 
     def _comparing(self, call: Call, arguments: list[Value]) -> Session:
         """The session in which a call compares text: in MySQL that of documents has a collation of its own, which only

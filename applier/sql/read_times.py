@@ -124,8 +124,8 @@ def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Arra
         return _by_mariadb(one, session)[1] if session.flavour == "mariadb" else _is_time(one, session)
 
     if session.flavour == "mysql" and value.is_text and pc.any(pc.match_substring_regex(
-            value.values, r"^\s*\d{7}(\D|$)")).as_py():
-        raise NotComputable("seven digits as a date or a time")
+            value.values, r"^\s*(\d{7}(\D|$)|\d{8}T\d{0,5}\s*$)")).as_py():
+        raise NotComputable("seven digits, or a day and a part of a time, as a date or a time")
     if session.flavour == "mariadb":
         _check_choice(value, session, is_time=True)
     value = _with_sign(value, session)
