@@ -59,8 +59,9 @@ def datetimes(value: Value, session: Session, *, whole: bool = False, is_day: bo
         _check_choice(value, session)
         made = _read(value, session, lambda one: _datetime(one, session, whole=whole, is_day=is_day)[0], pa.int64())
     type_ = ColumnType("datetime", fsp=_digits(value, session))
-    if type_.fsp and not is_day and value.constant and value.is_text and session.flavour == "mariadb" and \
-            not _FRACTION.match(str(value.values[0].as_py())):
+    text = str(value.values[0].as_py()) if value.constant and value.is_text else ""
+    if session.flavour == "mariadb" and not is_day and (type_.fsp or text.endswith(".")) and text and \
+            not _FRACTION.match(text):
         raise NotComputable("a constant's date with a point in it")  # whose digits may be those of its minute
     return replace(value, values=made.cast(pa.timestamp("us")), type=type_, digits=False, shows=True, shown=None)
 
