@@ -6,6 +6,7 @@ Source: MySQL manual, "The BINARY and VARBINARY Types", "Bit-Value Type"; judged
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -188,7 +189,9 @@ def to_members(values: pa.Array, old: ColumnType, new: ColumnType, session: Sess
     if new.charset in WIDE:
         raise NotComputable(f"bytes as members in {new.charset}")
     text = _in_set(values, new.charset or "utf8mb4")
-    made = members.from_text(text, _SHOWN, new, session)
+    # of a smaller character set they are its text already: nothing becomes a question mark
+    shown_as = _SHOWN if new.charset in {*UTF8, "binary"} else replace(_SHOWN, charset=new.charset)
+    made = members.from_text(text, shown_as, new, session)
     if new.charset in UTF8 and not made.equals(
             members.from_text(_without_ends(values, text, new, session), _SHOWN, new, session)):
         raise NotComputable("a label and zero bytes, which some versions of MariaDB take" if session.flavour != "mysql"

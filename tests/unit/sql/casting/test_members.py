@@ -107,3 +107,10 @@ def test_labels_of_bytes_are_not_read_as_text_of_another_set(charset):
     assert convert_values(pa.array(["b"]), old, new, Session("mariadb")).to_pylist() == ["b"]
     with pytest.raises(NotComputable, match=f"not ASCII as members in {charset}"):
         convert_values(pa.array(["b", "日本"]), old, new, Session("mariadb"))
+
+
+@pytest.mark.parametrize(("charset", "data"), [("ascii", b"\xc3\xa9"), ("latin1", b"\xc3\xa9"), ("greek", b"\xff")])
+def test_bytes_are_not_the_question_marks_that_a_select_shows_for_them(charset, data):
+    new = ColumnType("enum", members=("??", "?", "c"), charset=charset)
+    made = convert_values(pa.array([data, b"c", b"?"]), ColumnType("varbinary", length=8), new, Session("mariadb"))
+    assert made.to_pylist() == ["", "c", "?"]
