@@ -163,7 +163,10 @@ class Evaluator:
         return replace(made, fewest_decimals=min(scales)) if scales else made
 
     def _type(self, node: Node) -> ColumnType | None:
-        return self._column(node.name)[1] if isinstance(node, Name) else None
+        try:
+            return self._column(node.name)[1] if isinstance(node, Name) else None
+        except KeyError:  # of an operand that is not needed
+            return None
 
 
 def number(text: str) -> Value:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.mysql.types import ColumnType
+from applier.mysql.values.byte_columns import value_bytes
 
 _GROUP = 9
 _BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
@@ -25,8 +26,7 @@ def packed_decimals(values: pa.Array, kind: ColumnType) -> list[np.ndarray]:
     text = values if pa.types.is_string(values.type) else _unscaled(values).cast(pa.string())
     negative = np.asarray(pc.starts_with(text, "-"))
     padded = pc.utf8_lpad(pc.replace_substring_regex(text, "[-.]", ""), whole + fraction, "0")
-    data = np.frombuffer("".join(padded.to_pylist()).encode(), np.uint8)
-    digits = data.reshape(len(values), whole + fraction).astype(np.int64) - ord("0")
+    digits = value_bytes(padded)[1].reshape(len(values), whole + fraction).astype(np.int64) - ord("0")
     sizes = [whole % _GROUP, *[_GROUP] * (whole // _GROUP), *[_GROUP] * (fraction // _GROUP), fraction % _GROUP]
     made, at = [], 0
     for size in sizes:
