@@ -211,10 +211,9 @@ class Calls:
         """Raise NotComputable for a choice of hexadecimal digits or a BIT beside text, which is text to other functions
         and bytes here (seen on all servers)."""
         if value.type.base in BINARY and isinstance(node, Call) and node.name in _CHOICES:
-            chosen = node.arguments[1:] if node.name == "IF" else node.arguments
-            leaves = [self._value(one) for one in chosen if not isinstance(one, Call)]  # a call is not computed again
-            has_text = len(leaves) < len(chosen) or any(leaf.is_text for leaf in leaves)
-            if has_text and any(leaf.digits is not False or leaf.type.base == "bit" for leaf in leaves):
+            leaves = [self._value(one) for one in node.arguments if not isinstance(one, Call)]  # calls are not repeated
+            if any(leaf.is_text for leaf in leaves) and any(leaf.digits is not False or leaf.type.base == "bit"
+                                                            for leaf in leaves):
                 raise NotComputable("digits in another base or a BIT beside text, one of which is chosen")
 
     def _comparing(self, call: Call, arguments: list[Value]) -> Session:

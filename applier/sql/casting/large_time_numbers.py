@@ -6,6 +6,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
@@ -35,7 +36,7 @@ def large_times(numbers: pa.Array, wanted: ColumnType, session: Session) -> pa.A
 
 def are_large(numbers: pa.Array) -> pa.Array:
     """Which numbers are too large for a time."""
-    return by_distinct(numbers, lambda number: None if number is None else is_large(number), pa.bool_())
+    return pc.greater_equal(pc.abs(numbers).cast(pa.float64()), float(LARGEST_TIME + 1))
 
 
 def is_large(number: Decimal | float) -> bool:
