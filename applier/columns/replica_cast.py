@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from applier.mysql.types import BINARY, INTEGERS, ColumnType, arrow_type
 from applier.mysql.value_sizes import most_bytes
-from applier.mysql.values import decimals
+from applier.mysql.values import decimals, doubles
 from applier.mysql.values.byte_columns import beside, fixed_bytes, value_bytes
 from applier.mysql.values.value_texts import exact_texts
 from applier.mysql.wire_types import WireType
@@ -55,11 +55,8 @@ def convert_numbers(values: pa.Array, kind: ColumnType) -> pa.Array:
 def _as_real(values: pa.Array, kind: ColumnType) -> pa.Array:
     numbers = values.fill_null(0.0).to_numpy(zero_copy_only=False)
     most = _LARGEST_FLOAT if kind.base == "float" else np.finfo(np.float64).max
-    if kind.precision is not None and kind.scale is not None:
-        power = 10.0**kind.scale
-        most = min(most, 10.0**(kind.precision - kind.scale) - 1 / power)
-        whole = np.floor(numbers)  # rounded as a server does it: 2.675, which is a little less, to 2.67
-        numbers = whole + np.rint((numbers - whole) * power) / power
+    if kind.scale is not None:
+        numbers = doubles.rounded(numbers, kind)
     numbers = np.clip(numbers, 0.0 if kind.unsigned else -most, most)
     return pa.array(numbers.astype(np.float32 if kind.base == "float" else np.float64),
                     mask=values.is_null().to_numpy(zero_copy_only=False))

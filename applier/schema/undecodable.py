@@ -8,6 +8,8 @@ off before the byte, except in columns of UTF-8 and of bytes, where it keeps it.
 import re
 from decimal import Decimal
 
+import pyarrow as pa
+
 from applier.errors import SchemaError
 from applier.mysql.character_sets.client_charsets import (
     NOT_ASCII,
@@ -17,6 +19,7 @@ from applier.mysql.character_sets.client_charsets import (
     label_of_bytes,
     text_of_digits,
 )
+from applier.mysql.character_sets.exact_text import is_lossy, with_placeholders
 from applier.mysql.types import BINARY, ColumnType
 from applier.schema.table_parts import Default
 
@@ -60,8 +63,18 @@ def in_column(default: Default | None, column_type: ColumnType) -> Default | Non
         if data != shown_bytes or _UNDECODABLE.search(text):
             return Default("bytes", data.hex())
     if isinstance(text, CodedText) and text.charset == "binary" and column_type.charset is not None:
-        return Default("string", text_of_digits(text.data, column_type.charset))
+        return _default_of_bytes(text.data, column_type.charset)
+    if isinstance(text, CodedText) and text.charset == column_type.charset and is_lossy(text.charset):
+        return _default_of_bytes(text.data, text.charset)
     return Default("string", str(text))
+
+
+def _default_of_bytes(data: bytes, charset: str) -> Default:
+    """A text column's default of these bytes: the text, or bytes if some are no character's own."""
+    text = text_of_digits(data, charset)
+    if with_placeholders(pa.array([text]), charset) is not None:
+        return Default("bytes", data.hex())
+    return Default("string", text)
 
 
 def default_as_bytes(default: Default | None, column_type: ColumnType) -> Default | None:

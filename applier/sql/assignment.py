@@ -33,7 +33,6 @@ from applier.mysql.types import (
 )
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.addresses import network_text
-from applier.mysql.values.doubles import as_shown
 from applier.sql import literals
 from applier.sql.casting import large_time_numbers
 from applier.sql.casting.byte_strings import as_ascii
@@ -124,7 +123,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             wanted.base not in TEMPORAL or is_number_of_time):
         try:
             plain = _python(value)
-            if isinstance(plain, bytes | bytearray) and _HAS_NOT.get(wanted.charset or "", _NOTHING).search(plain):
+            keeps = wanted.charset == "ascii" and session.flavour == "mariadb"  # all bytes
+            if isinstance(plain, bytes | bytearray) and not keeps and \
+                    _HAS_NOT.get(wanted.charset or "", _NOTHING).search(plain):
                 raise ValueError(f"bytes that are not {wanted.charset}")
             made = literals.convert(plain, wanted, session.flavour)
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
@@ -172,7 +173,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         return pc.utf8_rtrim(value.values, " ") if wanted.base == "char" else value.values
     if session.flavour == "mysql" and value.is_column and value.type.base == wanted.base and \
             wanted.base in ("float", "double") and value.type.unsigned == wanted.unsigned:
-        return as_shown(value.values, wanted)  # it copies them, however large they are
+        return value.values  # it copies them, however large they are
     if wanted.base in NETWORK:
         return _addresses(value, wanted, session, strict)
     if not as_digits:

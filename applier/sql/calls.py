@@ -13,6 +13,7 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, GEOMETRY, NUMBERS, TEMPORAL, ColumnType
 from applier.sql.bits_as_dates import as_no_date, without_bits
+from applier.sql.bytes_beside_text import as_the_first, beside_text, chosen_of, is_of_text, with_chosen_text
 from applier.sql.casting.byte_strings import bit_bytes
 from applier.sql.casting.texts import WIDE
 from applier.sql.compared_casts import as_compared
@@ -46,7 +47,6 @@ from applier.sql.values import (
     TEXT,
     Value,
     as_truth,
-    beside_text,
     converted,
     has_seconds,
     text_type,
@@ -65,6 +65,8 @@ _OF_STRINGS = frozenset({
     "REGEXP_REPLACE", "REGEXP_SUBSTR", "REGEXP_INSTR", "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF",
     "GREATEST", "LEAST"})
 """Functions of strings that have one collation, or are bytes, together."""
+_OF_FIRST = frozenset({"LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX"})
+"""Those of which MySQL makes text or bytes as the first is."""
 _OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
                        "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
 """Functions of strings for which a BIT is its bytes."""
@@ -156,8 +158,11 @@ class Calls:
                 isinstance(node, Literal) and node.kind == "bytes" and node.charset is None
                 for node in nodes_of(call.arguments[0])):
             raise NotComputable("INSERT into a hexadecimal literal, which MariaDB itself changes with each row")
-        for node, value in zip(call.arguments, arguments, strict=True):
-            self._check_chosen_digits(node, value)
+        chosen = chosen_of(call.name, arguments) if call.name in _CHOICES else []
+        if chosen:
+            arguments = with_chosen_text(arguments, chosen)
+        if any(value.is_of_text for value in arguments if not any(value is one for one in chosen)):
+            raise NotComputable("bytes, digits in another base or a BIT beside text, one of which is chosen")
         given = arguments
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
@@ -170,7 +175,9 @@ class Calls:
                          for number, value in enumerate(arguments)]
         if call.name in _OF_BYTES | _OF_GEOMETRY:
             arguments = [replace(value, type=BYTES) if value.type.base in GEOMETRY else value for value in arguments]
-        if call.name in _OF_STRINGS:
+        if call.name in _OF_FIRST and self._session.flavour == "mysql":
+            arguments = as_the_first(arguments, self._session)
+        elif call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         elif call.name in _WITH_FORMATS:
             if self._session.flavour == "mariadb" and self._session.literals in WIDE and any(
@@ -183,13 +190,17 @@ class Calls:
         made = _FUNCTIONS[call.name](arguments, call, self._comparing(call, arguments), self._n)
         if call.name in ("ADDTIME", "SUBTIME") and given[0].is_text and made.type.base == "datetime":
             made = intervals.as_shown(made, self._session)  # the type that it had before an interval was added
+        if call.name == "NULLIF" and given[0].type.base in BINARY and made.is_text:  # it was text to be compared
+            made = replace(made, values=made.values.cast(pa.binary()), type=given[0].type, digits=given[0].digits,
+                           is_loose=given[0].is_loose)
         made = self._in_its_charset(made, call, arguments)
         if made.is_text and made.type.collation is not None and any(value.is_explicit for value in arguments):
             made = replace(made, is_explicit=True)
         if made.type is BYTES and call.name in _NOT_LENGTHENING:
             made = replace(made, type=type_of_bytes(arguments))
         if made.type.base in BINARY:
-            made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
+            made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY),
+                           is_of_text=call.name in _CHOICES and is_of_text(chosen_of(call.name, arguments)))
         made = self._without_fraction(made, call)
         is_told = call.name == "MAKETIME" or (
             call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and arguments[1].constant)
@@ -206,15 +217,6 @@ class Calls:
         is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
                                                       for value in arguments)
         return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
-
-    def _check_chosen_digits(self, node: Node, value: Value) -> None:
-        """Raise NotComputable for a choice of hexadecimal digits or a BIT beside text, which is text to other functions
-        and bytes here (seen on all servers)."""
-        if value.type.base in BINARY and isinstance(node, Call) and node.name in _CHOICES:
-            leaves = [self._value(one) for one in node.arguments if not isinstance(one, Call)]  # calls are not repeated
-            if any(leaf.is_text for leaf in leaves) and any(leaf.digits is not False or leaf.type.base == "bit"
-                                                            for leaf in leaves):
-                raise NotComputable("digits in another base or a BIT beside text, one of which is chosen")
 
     def _comparing(self, call: Call, arguments: list[Value]) -> Session:
         """The session in which a call compares text: in MySQL that of documents has a collation of its own, which only
@@ -363,6 +365,7 @@ def _as_digits(node: Node, value: Value) -> Value:
     if of_digits[0] is not node:
         raise NotComputable(f"what a function makes of {of_digits[0].name} in a document, in a table in binary")
     return replace(value, values=value.values.cast(pa.string()), type=TEXT, is_loose=False)
+
 
 
 def _as_format(value: Value, name: str) -> Value:

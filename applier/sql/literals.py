@@ -13,12 +13,14 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from applier.errors import NotComputable
 from applier.mysql.character_sets.client_charsets import UTF8, text_of_digits
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.values import doubles
 from applier.mysql.values.temporal_literals import read_date, read_datetime, read_time, read_year
 from applier.sql.casting.shown_numbers import written
 from jsondiff.text import from_text, to_text
@@ -156,8 +158,8 @@ def _float(value: Value, column_type: ColumnType, flavour: str) -> float:
     if (column_type.unsigned and number < 0) or (column_type.base == "float" and abs(number) > _LARGEST_FLOAT):
         raise ValueError(f"{number} is out of the range of {column_type.column_type}")
     if column_type.scale is not None:
-        number = round(number, column_type.scale)
-        if abs(number) >= 10**((column_type.precision or 0) - column_type.scale):
+        number = float(doubles.with_digits(np.array([number]), column_type.scale)[0])
+        if abs(number) > doubles.largest(column_type):
             raise ValueError(f"{number} is out of the range of {column_type.column_type}")
     return number + 0.0 if flavour == "mariadb" or column_type.scale is not None else number
 

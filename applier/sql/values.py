@@ -58,6 +58,7 @@ class Value:
     `has_other_number`: where MariaDB needs a number, it does not read it out of this: GREATEST and LEAST of texts then
     choose among numbers, JSON_EXTRACT finds one in text that is no document, and a rounded time has no sign.
     `is_recoded`: it is text that CONVERT … USING made of a number or a date, which MariaDB has where it needs a date.
+    `is_of_text`: it is a choice of bytes, digits or a BIT beside text, which other functions find to be text.
     `fewest_decimals`: those of the columns of FLOAT(M,D) and DOUBLE(M,D) from which it was computed.
     """
 
@@ -79,6 +80,7 @@ class Value:
     by_row: bool = False
     has_other_number: bool = False
     is_recoded: bool = False
+    is_of_text: bool = False
     fewest_decimals: int | None = None
 
     def of_rows(self, n: int) -> pa.Array:
@@ -303,26 +305,6 @@ NO_VARBINARY, _CHARACTER, _NUMBER = 1 << 16, 4, 100
 def text_type(charset: str | None, collation: str | None) -> ColumnType:
     """The type of text with this character set and collation, as far as they are known."""
     return replace(TEXT, charset=charset, collation=collation)
-
-
-def beside_text(values: list[Value]) -> list[Value]:
-    """The values with loose bytes as text if some of the others have a collation of their own and none is other bytes.
-    Raises NotComputable for such bytes that are not ASCII."""
-    data = [value for value in values if value.type.base in types.BINARY]
-    charsets = {value.type.charset for value in values if value.is_text and value.type.collation is not None}
-    if all(is_ascii_data(value.values) for value in data):
-        charsets |= {value.type.charset for value in values if value.type.base in types.MEMBERS} - {"binary"}
-    if not data or not charsets or not all(value.is_loose for value in data):
-        return values
-    made = []
-    for value in values:
-        if value.type.base in types.BINARY:
-            if charsets & WIDE or not is_ascii_data(value.values):
-                raise NotComputable("bytes that are not ASCII beside text")
-            value = replace(value, values=value.values.cast(pa.string()), digits=False, is_loose=False,
-                            type=text_type(next(iter(charsets)), None))
-        made.append(value)
-    return made
 
 
 def is_ascii_data(data: pa.Array) -> bool:

@@ -24,6 +24,7 @@ from applier.mysql.types import INTEGERS
 from applier.schema.definition import TableDefinition
 from applier.schema.engines import counts_rows
 from applier.schema.history.conversion import RowConversion
+from applier.schema.history.in_place import is_in_place
 from applier.schema.key_infos import is_innodb
 from applier.schema.table_parts import Column
 from applier.sql.casting.numbers import limits_of
@@ -114,8 +115,8 @@ class CountedRows:
 
     def _loses_count(self, have_asked: bool) -> bool:
         """Return whether the counter may be ahead of the highest number of the rows and of what it was: rows were left
-        out or NULLs used numbers up, or InnoDB reserved more numbers for rows that asked for some than there were; or,
-        with partitions, behind what it was."""
+        out or NULLs used numbers up; or InnoDB reserved more numbers than there were rows, for those that asked for
+        some or by its estimate of those that are copied; or, with partitions, behind what it was."""
         conversion = self._conversion
         if conversion.removed is not None:
             return True
@@ -123,6 +124,8 @@ class CountedRows:
             if not column.auto_increment or (source is not None and conversion.old.columns[source].auto_increment):
                 continue
             if conversion.ignores is not None or conversion.numbering != (1, 1) or column.nullable:
+                return True
+            if source is None and is_innodb(conversion.new) and not is_in_place(conversion):
                 return True
         return is_innodb(conversion.new) and have_asked
 

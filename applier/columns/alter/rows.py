@@ -31,7 +31,7 @@ from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES, Family, types_of
 from applier.mysql.types import MEMBERS, ColumnType, arrow_type
 from applier.mysql.values import zero_dates
-from applier.mysql.values.doubles import as_shown, as_stored
+from applier.mysql.values.doubles import as_stored
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
@@ -209,7 +209,8 @@ class RowConverter:
                 made = as_stored(values.combine_chunks(), old.type)
             elif column.type.base in ("float", "double") and column.type.scale is not None and \
                     self._conversion.new.flavour == "mariadb" and not is_in_place(self._conversion):
-                made = self._rounded(values.combine_chunks(), column)
+                # What an ALTER in place left, with more digits or too large, gets the type's digits.
+                made = convert_values(values.combine_chunks(), column.type, column.type, self._conversion.session)
             elif zero_dates.has_any(values):
                 made = self._dates(values.combine_chunks(), column)
         except NotComputable as error:
@@ -225,12 +226,6 @@ class RowConverter:
                 asks |= np.asarray(pc.equal(made, pa.scalar(0, made.type)).fill_null(False))
             made = self._with_numbers(made, asks, column) if asks.any() else made
         return made
-
-    def _rounded(self, values: pa.Array, column: Column) -> pa.Array:
-        """Numbers of FLOAT(M,D) or DOUBLE(M,D) as MariaDB copies them: what an ALTER in place left, with more digits or
-        too large, gets the type's digits (seen on 10.5, 10.11 and 11.8)."""
-        made = convert_values(values, column.type, column.type, self._conversion.session)
-        return pc.if_else(pc.equal(as_shown(made, column.type), values), values, made)
 
     def _keeps_bytes(self, old: ColumnType, new: ColumnType) -> bool:
         """True if floating-point numbers are not rounded to the digits of their new type."""

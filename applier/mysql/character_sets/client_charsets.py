@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from applier.mysql.character_sets.charset_tables import SINGLE_BYTE, UNMAPPED, multi_byte_codec, single_byte_table
 from applier.mysql.character_sets.charsets import CHARSETS, to_utf8
+from applier.mysql.character_sets.exact_text import exact_text, is_lossy
 
 UTF8 = frozenset({"utf8mb4", "utf8mb3"})
 _UNITS = {"ucs2": 2, "utf16": 2, "utf16le": 2, "utf32": 4}
@@ -112,9 +113,13 @@ def label_bytes(label: str, charset: str) -> bytes:
 
 
 def text_of_digits(data: bytes, charset: str) -> str:
-    """The bytes of a literal in hexadecimal digits or bits as text of a column: filled up in front to whole
-    characters."""
-    return decoded(filled_up(data, charset), charset)
+    """The bytes of a literal in hexadecimal digits or bits as text of a column, with placeholders: filled up in front
+    to whole characters."""
+    data = filled_up(data, charset)
+    if not is_lossy(charset):
+        return decoded(data, charset)
+    text: str = exact_text(pa.array([data], pa.binary()), charset)[0].as_py()
+    return text
 
 
 def filled_up(data: bytes, charset: str) -> bytes:

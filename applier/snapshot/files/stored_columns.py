@@ -3,6 +3,7 @@
     BIGINT UNSIGNED   as --unsigned-bigint says (applier.snapshot.files.unsigned_bigints)
     TIME              int64, microseconds: Parquet has no type for -838:59:59, and readers of Iceberg and Delta refuse
                       Arrow's durations
+    DOUBLE(M,D)       as a SELECT shows it (applier.mysql.values.doubles)
     text              as a SELECT shows it (applier.mysql.reader_values)
     every column      its number (applier.schema.column_ids) is Parquet's field id
 
@@ -17,8 +18,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from applier.mysql.reader_values import lossy_charset
-from applier.mysql.types import DATES
+from applier.mysql.reader_values import as_shown, lossy_charset
+from applier.mysql.types import DATES, ColumnType
+from applier.mysql.values.doubles import has_two_forms
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column
 from applier.snapshot.files.unsigned_bigints import EXACT, NONE, STORED, UnsignedBigints, unsigned_bigints
@@ -31,11 +33,13 @@ _FIELD_ID = b"PARQUET:field_id"
 @dataclass(frozen=True)
 class StoredColumns:
     """The columns of a table that are stored in files in another form than rows have them, and the numbers of all
-    columns. `charsets` are the character sets of text that does not determine its bytes, by column name."""
+    columns. `charsets` are the character sets of text that does not determine its bytes, by column name; `digits` the
+    types of DOUBLE(M,D)."""
 
     bigints: UnsignedBigints = NONE
     ids: Mapping[str, int] = field(default_factory=dict)
     charsets: Mapping[str, str] = field(default_factory=dict)
+    digits: Mapping[str, ColumnType] = field(default_factory=dict)
 
     @classmethod
     def of(cls, definition: TableDefinition, key: tuple[str, ...] = ()) -> StoredColumns:
@@ -43,7 +47,8 @@ class StoredColumns:
         return cls(unsigned_bigints(definition, key),
                    {column.name: column.id for column in definition.stored_columns if column.id},
                    {column.name: charset for column in definition.stored_columns
-                    if (charset := lossy_charset(column.type)) is not None})
+                    if (charset := lossy_charset(column.type)) is not None},
+                   {column.name: column.type for column in definition.stored_columns if has_two_forms(column.type)})
 
     def schema(self, rows: pa.Schema, choice: str) -> pa.Schema:
         """Return the schema of files, given that of rows and the type of BIGINT UNSIGNED in files."""
@@ -56,6 +61,8 @@ class StoredColumns:
         for number, column in enumerate(rows.schema):
             if column.type == TIME:
                 rows = rows.set_column(number, column.with_type(_MICROSECONDS), rows.column(number).cast(_MICROSECONDS))
+            elif column.name in self.digits:
+                rows = rows.set_column(number, column, as_shown(rows.column(number), self.digits[column.name]))
         return rows
 
     def _numbered(self, column: pa.Field) -> pa.Field:

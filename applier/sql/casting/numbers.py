@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import INTEGERS, ColumnType, arrow_type
-from applier.mysql.values import decimals
+from applier.mysql.values import decimals, doubles
 
 _WIDE = pa.decimal128(38, 0)
 MILLIONTH = pa.scalar(Decimal("0.000001"), pa.decimal128(6, 6))
@@ -123,16 +123,6 @@ def _to_double(values: pa.Array, new: ColumnType) -> pa.Array:
         values = pc.if_else(pc.less(values, 0.0), 0.0, values)
     most = float(np.finfo(np.float32 if new.base == "float" else np.float64).max)
     if new.scale is not None:
-        values, most = _with_digits(values, new.scale), min(most, _largest(new.precision or 0, new.scale))
+        made = doubles.rounded(values.to_numpy(zero_copy_only=False), new)
+        values = pa.array(made, mask=values.is_null().to_numpy(zero_copy_only=False))
     return _within(values, -most, most).cast(arrow_type(new))
-
-
-def _with_digits(values: pa.Array, scale: int) -> pa.Array:
-    """Doubles rounded as FLOAT(M,D) and DOUBLE(M,D) store them: the part above the next lower integer, to even."""
-    whole, unit = pc.floor(values), 10.0**scale
-    return pc.add(whole, pc.divide(pc.round(pc.multiply(pc.subtract(values, whole), unit), 0, "half_to_even"), unit))
-
-
-def _largest(precision: int, scale: int) -> float:
-    """The largest number that FLOAT(M,D) or DOUBLE(M,D) stores."""
-    return 10.0**(precision - scale) - 1.0 / 10.0**scale

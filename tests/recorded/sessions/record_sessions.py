@@ -90,10 +90,17 @@ def held(cursor, table: str) -> list:
     cursor.execute("SELECT column_name, column_type, extra FROM information_schema.columns WHERE table_schema = 'd' "
                    f"AND table_name = '{table}' ORDER BY ordinal_position")
     columns = [[name, kind] for name, kind, extra in cursor.fetchall() if "VIRTUAL" not in extra]
-    picks = [_SHOWN.get(kind.partition("(")[0], "{}").format(f"`{name}`") for name, kind in columns]
+    picks = [_pick(kind).format(f"`{name}`") for name, kind in columns]
     cursor.execute(f"SELECT {', '.join(picks)} FROM d.`{table}`")
     return [columns, [[cell(kind, value) for (_, kind), value in zip(columns, row, strict=True)]
                       for row in cursor.fetchall()]]
+
+
+def _pick(kind: str) -> str:
+    """How a column's value is asked for. A DOUBLE(M,D) is the double that a SELECT shows."""
+    if kind.startswith("double("):
+        return "CAST(CAST({} AS CHAR) * 1e0 AS CHAR)"
+    return _SHOWN.get(kind.partition("(")[0], "{}")
 
 
 def main(words: list[str]) -> None:

@@ -1,14 +1,18 @@
 """DOUBLE(M,D) and FLOAT(M,D) in expressions, and other values that are refused where a server reads them otherwise. As
 MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8 have them."""
 
+from decimal import Decimal
+
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.mysql.values.doubles import as_shown, as_stored
+from applier.mysql.values.doubles import as_shown, as_stored, rounded
 from applier.sql.evaluator import evaluate
+from applier.sql.literals import convert
 
 PRICE = ColumnType("double", precision=10, scale=2)
 COLUMNS = {"h": (pa.array([-0.01, 1.61, 2.29, None]), PRICE), "i": (pa.array([1, 0, 1, 0]), ColumnType("int")),
@@ -28,6 +32,22 @@ def test_a_server_rounds_the_part_above_the_next_lower_integer(shown, stored, sc
     assert as_stored(pa.array([shown, None]), kind).to_pylist() == [stored, None]
     if shown != 1.2345:  # which an ALTER in place left
         assert as_shown(pa.array([stored]), kind).to_pylist() == [shown]
+
+
+@pytest.mark.parametrize(("stored", "shown", "scale"), [
+    (2.675, 2.67, 2), (1.115, 1.11, 2), (0.5, 0.0, 0), (-2.5, -2.0, 0), (4503599627370.4965, 4503599627370.496, 3),
+    (1e300, 1e300, 5), (7.123456789, 7.123456789, 25)])
+def test_a_select_rounds_the_exact_value(stored, shown, scale):
+    """As `%.*f` does, also for halves and for products that a double does not hold."""
+    kind = ColumnType("double", precision=30, scale=scale)
+    assert as_shown(pa.array([stored, None]), kind).to_pylist() == [shown, None]
+
+
+@pytest.mark.parametrize(("number", "stored"), [(0.05, 0.0), (1.115, 1.1), (2.85, 2.8), (0.95, 1.0), (-0.05, 0.0)])
+def test_a_literal_is_rounded_as_a_value_of_the_column(number, stored):
+    kind = ColumnType("double", precision=5, scale=1)
+    assert convert(Decimal(str(number)), kind, "mysql") == stored
+    assert rounded(np.array([number]), kind).tolist() == [stored]
 
 
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])

@@ -1,0 +1,72 @@
+"""Bytes and text among the arguments of a call, of which one becomes what the other is.
+
+A server aggregates the collations of arguments: bytes of a column are stronger than text, and loose bytes (a literal's,
+or made by a function) weaker than a column's text. Judged by MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, MEMBERS
+from applier.sql.casting.texts import WIDE
+from applier.sql.values import BYTES, Value, as_bytes, is_ascii_data, text_type
+
+
+def beside_text(values: list[Value]) -> list[Value]:
+    """The values with loose bytes as text if some of the others have a collation of their own and none is other bytes.
+    Raises NotComputable for such bytes that are not ASCII."""
+    data = [value for value in values if value.type.base in BINARY]
+    charsets = {value.type.charset for value in values if value.is_text and value.type.collation is not None}
+    if all(is_ascii_data(value.values) for value in data):
+        charsets |= {value.type.charset for value in values if value.type.base in MEMBERS} - {"binary"}
+    if not data or not charsets or not all(value.is_loose for value in data):
+        return values
+    return [_as_text_in(value, charsets) if value.type.base in BINARY else value for value in values]
+
+
+def _as_text_in(data: Value, charsets: set[str | None]) -> Value:
+    if charsets & WIDE or not is_ascii_data(data.values):
+        raise NotComputable("bytes that are not ASCII beside text")
+    return replace(data, values=data.values.cast(pa.string()), digits=False, is_loose=False,
+                   type=text_type(next(iter(charsets)), None))
+
+
+def as_the_first(values: list[Value], session: Session) -> list[Value]:
+    """The values with text as bytes if the first is bytes, else with bytes as text: in MySQL the first decides what
+    these functions make (seen on 9.7). Raises NotComputable for bytes as text that are not ASCII."""
+    first = values[0]
+    if first.type.base in BINARY:
+        return [Value(as_bytes(value, session), BYTES, value.constant, is_loose=True) if value.is_text else value
+                for value in values]
+    charset = first.type.charset or "utf8mb4"
+    return [_as_text_in(value, {charset}) if value.type.base in BINARY else value for value in values]
+
+
+def chosen_of(name: str, arguments: list[Value]) -> list[Value]:
+    """The arguments of CASE or IF one of which is chosen."""
+    return arguments[1:] if name == "IF" else [*arguments[2 if name == "SIMPLE CASE" else 1:-1:2], arguments[-1]]
+
+
+def with_chosen_text(arguments: list[Value], chosen: list[Value]) -> list[Value]:
+    """The arguments of CASE or IF, in which loose ASCII bytes are text beside text (seen on all servers). Digits,
+    which may be a number, and other bytes stay what they are."""
+    if any(value.digits is not False for value in chosen) or not all(
+            is_ascii_data(value.values) for value in chosen if value.type.base in BINARY) or any(
+            value.type.charset in WIDE for value in chosen):
+        return arguments
+    texts = dict(zip(map(id, chosen), beside_text(chosen), strict=True))
+    return [texts.get(id(value), value) for value in arguments]
+
+
+def is_of_text(chosen: list[Value]) -> bool:
+    """True for a choice of bytes that is text to other functions: of loose bytes beside text with a collation, or of
+    digits or a BIT beside any (seen on all servers)."""
+    has_digits = any(value.digits is not False or value.type.base == "bit" for value in chosen)
+    return any(value.is_of_text for value in chosen) or (
+        all(value.is_loose for value in chosen if value.type.base in BINARY) and
+        any(value.is_text and (has_digits or value.type.collation is not None) for value in chosen))
