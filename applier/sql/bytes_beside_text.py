@@ -6,6 +6,7 @@ or made by a function) weaker than a column's text. Judged by MySQL 9.7 and Mari
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -16,8 +17,20 @@ from applier.mysql.types import BINARY, MEMBERS
 from applier.sql.casting.texts import WIDE
 from applier.sql.values import BYTES, Value, as_bytes, is_ascii_data, text_type
 
+_BY_THE_FIRST = frozenset({"LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX"})
+"""Functions that make text or bytes in MySQL as their first argument is."""
 
-def beside_text(values: list[Value]) -> list[Value]:
+
+def as_one_kind(name: str, arguments: list[Value], counts: Sequence[int], session: Session) -> list[Value]:
+    """The arguments of a function of strings, all but the numbers in `counts` as bytes or as text, where one of both
+    kinds becomes the other. Raises NotComputable for bytes as text that are not ASCII."""
+    strings = [value for number, value in enumerate(arguments) if number not in counts]
+    made = iter(_as_the_first(strings, session) if name in _BY_THE_FIRST and session.flavour == "mysql"
+                else _beside_text(strings))
+    return [value if number in counts else next(made) for number, value in enumerate(arguments)]
+
+
+def _beside_text(values: list[Value]) -> list[Value]:
     """The values with loose bytes as text if some of the others have a collation of their own and none is other bytes.
     Raises NotComputable for such bytes that are not ASCII."""
     data = [value for value in values if value.type.base in BINARY]
@@ -36,7 +49,7 @@ def _as_text_in(data: Value, charsets: set[str | None]) -> Value:
                    type=text_type(next(iter(charsets)), None))
 
 
-def as_the_first(values: list[Value], session: Session) -> list[Value]:
+def _as_the_first(values: list[Value], session: Session) -> list[Value]:
     """The values with text as bytes if the first is bytes, else with bytes as text: in MySQL the first decides what
     these functions make (seen on 9.7). Raises NotComputable for bytes as text that are not ASCII."""
     first = values[0]
@@ -59,7 +72,7 @@ def with_chosen_text(arguments: list[Value], chosen: list[Value]) -> list[Value]
             is_ascii_data(value.values) for value in chosen if value.type.base in BINARY) or any(
             value.type.charset in WIDE for value in chosen):
         return arguments
-    texts = dict(zip(map(id, chosen), beside_text(chosen), strict=True))
+    texts = dict(zip(map(id, chosen), _beside_text(chosen), strict=True))
     return [texts.get(id(value), value) for value in arguments]
 
 

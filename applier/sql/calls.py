@@ -13,7 +13,7 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, GEOMETRY, NUMBERS, TEMPORAL, ColumnType
 from applier.sql.bits_as_dates import as_no_date, without_bits
-from applier.sql.bytes_beside_text import as_the_first, beside_text, chosen_of, is_of_text, with_chosen_text
+from applier.sql.bytes_beside_text import as_one_kind, chosen_of, is_of_text, with_chosen_text
 from applier.sql.casting.byte_strings import bit_bytes
 from applier.sql.casting.texts import WIDE
 from applier.sql.compared_casts import as_compared
@@ -65,13 +65,15 @@ _OF_STRINGS = frozenset({
     "REGEXP_REPLACE", "REGEXP_SUBSTR", "REGEXP_INSTR", "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF",
     "GREATEST", "LEAST"})
 """Functions of strings that have one collation, or are bytes, together."""
-_OF_FIRST = frozenset({"LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX"})
-"""Those of which MySQL makes text or bytes as the first is."""
+_READING_TEXT = frozenset({"CONCAT", "UPPER", "LOWER", "LENGTH", "CHAR_LENGTH", "BIT_LENGTH", "HEX", "REVERSE", "TRIM",
+                           "MD5", "SHA1", "QUOTE", "TO_BASE64", "CRC32", "ISNULL", "TIMESTAMPADD", "DATE"})
+"""Functions that read any value as text, or a date in it."""
+_CHOSEN_DATE = "a date beside text, one of which is chosen, as other than text"
 _OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
                        "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
 """Functions of strings for which a BIT is its bytes."""
 _COUNTS = {"LEFT": (1,), "RIGHT": (1,), "LPAD": (1,), "RPAD": (1,), "SUBSTRING": (1, 2), "INSERT": (1, 2),
-           "SUBSTRING_INDEX": (2,)}
+           "SUBSTRING_INDEX": (2,), "ELT": (0,), "MAKE_SET": (0,), "EXPORT_SET": (0, 4), "LOCATE": (2,)}
 """The arguments of these that are numbers."""
 _MISREADING = frozenset({"REPEAT", "LEFT", "RIGHT", "SUBSTRING", "UPPER", "LOWER", "REPLACE", "SUBSTRING_INDEX",
                          "SOUNDEX"})
@@ -130,6 +132,8 @@ class Calls:
             return self._in_its_charset(made, call, [instant, count])
         if call.name == "CAST":
             value = (self._with_days if call.word.startswith("DATE") else self._value)(call.arguments[0])
+            if value.is_of_dates and not call.word.startswith(("CHAR", "BINARY")):
+                raise NotComputable(_CHOSEN_DATE)
             if call.word.startswith(("DATE", "TIME")):
                 value = as_no_date(value)
             if call.word.startswith("TIME"):
@@ -163,6 +167,9 @@ class Calls:
             arguments = with_chosen_text(arguments, chosen)
         if any(value.is_of_text for value in arguments if not any(value is one for one in chosen)):
             raise NotComputable("bytes, digits in another base or a BIT beside text, one of which is chosen")
+        if any(value.is_of_dates for value in arguments if not any(value is one for one in chosen)) and not (
+                call.name in _READING_TEXT or (call.name in _OF_STRINGS and all(value.is_text for value in arguments))):
+            raise NotComputable(_CHOSEN_DATE)
         given = arguments
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
@@ -175,10 +182,8 @@ class Calls:
                          for number, value in enumerate(arguments)]
         if call.name in _OF_BYTES | _OF_GEOMETRY:
             arguments = [replace(value, type=BYTES) if value.type.base in GEOMETRY else value for value in arguments]
-        if call.name in _OF_FIRST and self._session.flavour == "mysql":
-            arguments = as_the_first(arguments, self._session)
-        elif call.name in _OF_STRINGS:
-            arguments = beside_text(arguments)
+        if call.name in _OF_STRINGS:
+            arguments = as_one_kind(call.name, arguments, _COUNTS.get(call.name, ()), self._session)
         elif call.name in _WITH_FORMATS:
             if self._session.flavour == "mariadb" and self._session.literals in WIDE and any(
                     value.type.base in BINARY for value in arguments):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -82,6 +82,8 @@ def _first_day(year: int) -> int:
 def _check_choice(value: Value, session: Session, *, is_time: bool = False) -> None:
     """Raise NotComputable for a number that is one of several, among which there may be a YEAR, which is another date
     or time. The YEAR 0 is another date only in MySQL."""
+    if value.is_of_numbers:
+        raise NotComputable("a number beside text, one of which is chosen, as a date or a time")
     if not value.is_choice or value.type.base not in NUMBERS:
         return
     number = as_number(value, session)
@@ -318,10 +320,12 @@ def _exact(number: float) -> Decimal | None:
     for one that these round to the next whole number, which is no other date."""
     if not abs(number) < _LARGEST:
         return None
-    made = Decimal(number).quantize(Decimal("0.000001"), ROUND_HALF_UP)
-    if int(made) != int(number):
+    whole = int(abs(number))
+    micros = (round((abs(number) - whole) * 1e9) + 500) // 1000  # MySQL rounds to nanoseconds first
+    if micros >= SECOND:
         raise NotComputable("a double that is nearly a whole number as a date or a time")
-    return made
+    made = Decimal(whole) + Decimal(micros).scaleb(-6)
+    return -made if number < 0 else made
 
 
 def _cut(number: float) -> Decimal:

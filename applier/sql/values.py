@@ -59,6 +59,8 @@ class Value:
     choose among numbers, JSON_EXTRACT finds one in text that is no document, and a rounded time has no sign.
     `is_recoded`: it is text that CONVERT … USING made of a number or a date, which MariaDB has where it needs a date.
     `is_of_text`: it is a choice of bytes, digits or a BIT beside text, which other functions find to be text.
+    `is_of_dates`: it is a choice of dates, times or YEARs beside text in MySQL: text only to functions of text.
+    `is_of_numbers`: it is a choice of numbers beside text in MySQL: dates and times are read out of the chosen one.
     `fewest_decimals`: those of the columns of FLOAT(M,D) and DOUBLE(M,D) from which it was computed.
     """
 
@@ -81,6 +83,8 @@ class Value:
     has_other_number: bool = False
     is_recoded: bool = False
     is_of_text: bool = False
+    is_of_dates: bool = False
+    is_of_numbers: bool = False
     fewest_decimals: int | None = None
 
     def of_rows(self, n: int) -> pa.Array:

@@ -26,7 +26,7 @@ from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.character_sets.collations import charset_name
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS, NETWORK, TEMPORAL
+from applier.mysql.types import BINARY, INTEGERS, MEMBERS, NETWORK, TEMPORAL
 from applier.sql.casting.byte_strings import bytes_of_text, read_as_text, to_text
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, in_charset
 from applier.sql.functions.collated import EACH_BYTE
@@ -139,7 +139,8 @@ def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if value.type.base in BINARY and value.digits is not True and session.literals in UTF8 and \
             session.made_in in (None, *UTF8):
         value = Value(shown_bytes(value), TEXT, value.constant)  # ASCII, or not computable
-    type_ = text_type(value.type.charset, value.type.collation) if value.is_text else TEXT
+    has_own = value.is_text or value.type.base in MEMBERS
+    type_ = text_type(value.type.charset, value.type.collation) if has_own else TEXT
     text = as_text(value, session, type_.charset)
     if type_.charset in MULTI_BYTE:  # through Unicode
         text, exact = as_text(value, session), text

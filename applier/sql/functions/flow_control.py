@@ -181,6 +181,9 @@ def _shown_texts(values: list[Value]) -> list[Value]:
     return texts if len(texts) == len(values) else []
 
 
+_DATES_AND_YEARS = frozenset(TEMPORAL) | {"year"}
+
+
 def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """Pair alternating conditions and values; the rest is the ELSE."""
     whens, (*thens, otherwise) = arguments[:-1:2], [*arguments[1:-1:2], arguments[-1]]
@@ -199,6 +202,10 @@ def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     return Value(chosen(made), type_, constant, _digits(made), made[0].shows, is_choice=True,
                  shown=chosen(texts) if texts else None, in_text=bool(texts) and session.flavour == "mysql",
                  is_instant=session.flavour == "mysql" and any(value.is_instant for value in made),
+                 is_of_dates=session.flavour == "mysql" and type_.base == "longtext" and any(
+                     value.type.base in _DATES_AND_YEARS or value.is_of_dates for value in (*thens, otherwise)),
+                 is_of_numbers=session.flavour == "mysql" and type_.base == "longtext" and any(
+                     value.type.base in NUMBERS or value.is_of_numbers for value in (*thens, otherwise)),
                  is_document=_are_documents([*thens, otherwise]))
 
 

@@ -21,7 +21,7 @@ from applier.mysql.types import BINARY, MEMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.temporals import rounds
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import WIDE, by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.combinations import computed
 from applier.sql.read_times import datetimes, has_dates, have_clocks
@@ -110,6 +110,8 @@ def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: 
 def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
     """The same for an instant that was read from text or a number, as text: a day if it was one and the interval has
     whole days, else with six digits of a second if there is a fraction, in MariaDB with as many as both may have."""
+    if session.flavour == "mysql" and instant.type.charset in WIDE:  # a column of dates finds none in it
+        raise NotComputable("an interval added to text in a wide character set")
     is_year = instant.type.base == "year"
     start = datetimes(instant, session)
     own = 0 if instant.type.base in MEMBERS else start.type.fsp

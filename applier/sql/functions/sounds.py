@@ -15,7 +15,7 @@ from applier.mysql.character_sets.charset_tables import MULTI_BYTE
 from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.character_sets.exact_text import with_placeholders
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY
+from applier.mysql.types import BINARY, MEMBERS
 from applier.sql.casting.texts import SINGLE_BYTE, by_distinct
 from applier.sql.functions.collated import EACH_BYTE
 from applier.sql.nodes import Call
@@ -39,7 +39,8 @@ def _soundex(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     """SOUNDEX: the first letter, and the digits of others that are ASCII (all servers have the same letters)."""
     [value] = arguments
     of_bytes = value.type.base in BINARY
-    type_ = text_type(value.type.charset, value.type.collation) if value.is_text else BYTES if of_bytes else TEXT
+    type_ = text_type(value.type.charset, value.type.collation) \
+        if value.is_text or value.type.base in MEMBERS else BYTES if of_bytes else TEXT
     text = to_utf8(value.values, EACH_BYTE) if of_bytes else as_text(value, session, type_.charset)
     charset = "binary" if of_bytes else type_.charset
     if charset is None and not is_ascii(text):

@@ -88,7 +88,7 @@ def _added(sign: int) -> Function:
     def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         start, time = local(arguments[0], session) if arguments[0].type.base == "timestamp" else arguments[0], \
             arguments[1]
-        if session.flavour == "mariadb" and time.type.base in MEMBERS:
+        if session.flavour == "mariadb" and (time.type.base in MEMBERS or time.type.base in ("float", "double")):
             time = Value(as_text(time, session), TEXT)  # which has six digits of a second
         span = _span(time, session)
         constant = all(value.constant for value in arguments)

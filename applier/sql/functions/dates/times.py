@@ -97,7 +97,8 @@ def _part(name: str) -> Function:
             value = datetimes_or_times(value, session)
             if value.type.base == "time" and name.endswith("_MICROSECOND"):
                 raise NotComputable(f"EXTRACT({name} …) of text")
-            if is_clock_of_any and has_days and value.values.null_count > written.null_count:
+            if value.values.null_count > written.null_count and pa.types.is_string(written.type) and pc.any(
+                    pc.match_substring_regex(written, r"\d-\d")).as_py():  # which may be a time
                 raise NotComputable(f"EXTRACT({name} …) of text with an invalid date")
         else:
             is_clock, written = name in _CLOCKS or (has_dates(value) and name in _OF_CLOCKS), value

@@ -101,6 +101,8 @@ def as_part(value: Value, session: Session) -> Value:
         raise NotComputable("a number whose digits are not known in a document")
     elif value.type.base == "json":
         made = value.values
+    elif session.flavour == "mysql" and value.shown is not None and has_seconds(value):
+        made = pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
     elif value.type is PERHAPS_BOOL:
         raise NotComputable("a truth value or NULL in a document")
     elif value.type is BOOL:
