@@ -100,7 +100,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = replace(value, type=BYTES)
     if wanted.base in BINARY and (value.is_text or value.type.charset in WIDE):
         value = Value(as_bytes(value, session), BYTES, value.constant)
-    if value.is_of_text and is_string and wanted.base not in BINARY and not is_ascii_data(value.values):
+    if value.beside_charset is not None and is_string and wanted.base not in BINARY and not (
+            value.beside_charset == wanted.charset or {value.beside_charset, wanted.charset} <= UTF8
+            or is_ascii_data(value.values)):
         raise NotComputable("text beside bytes, one of which is chosen, and which is not ASCII")
     if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose and not (
             wanted.charset in ("ucs2", "utf16") and session.flavour == "mysql"):

@@ -23,7 +23,7 @@ _BY_THE_FIRST = frozenset({"LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRI
 
 def as_one_kind(name: str, arguments: list[Value], counts: Sequence[int], session: Session) -> list[Value]:
     """The arguments of a function of strings, all but the numbers in `counts` as bytes or as text, where one of both
-    kinds becomes the other. Raises NotComputable for bytes as text that are not ASCII."""
+    kinds becomes the other. Raises NotComputable for bytes that may be no text."""
     strings = [value for number, value in enumerate(arguments) if number not in counts]
     made = iter(_as_the_first(strings, session) if name in _BY_THE_FIRST and session.flavour == "mysql"
                 else _beside_text(strings))
@@ -42,8 +42,8 @@ def _beside_text(values: list[Value]) -> list[Value]:
     return [_as_text_in(value, charsets) if value.type.base in BINARY else value for value in values]
 
 
-def _as_text_in(data: Value, charsets: set[str | None]) -> Value:
-    if charsets & WIDE or not is_ascii_data(data.values):
+def _as_text_in(data: Value, charsets: set[str | None], *, is_utf8: bool = False) -> Value:
+    if charsets & WIDE or not (is_utf8 or is_ascii_data(data.values)):
         raise NotComputable("bytes that are not ASCII beside text")
     return replace(data, values=data.values.cast(pa.string()), digits=False, is_loose=False,
                    type=text_type(next(iter(charsets)), None))
@@ -51,13 +51,15 @@ def _as_text_in(data: Value, charsets: set[str | None]) -> Value:
 
 def _as_the_first(values: list[Value], session: Session) -> list[Value]:
     """The values with text as bytes if the first is bytes, else with bytes as text: in MySQL the first decides what
-    these functions make (seen on 9.7). Raises NotComputable for bytes as text that are not ASCII."""
+    these functions make (seen on 9.7). Raises NotComputable for bytes beyond ASCII as text of another set than utf8mb4.
+    """
     first = values[0]
     if first.type.base in BINARY:
         return [Value(as_bytes(value, session), BYTES, value.constant, is_loose=True) if value.is_text else value
                 for value in values]
     charset = first.type.charset or "utf8mb4"
-    return [_as_text_in(value, {charset}) if value.type.base in BINARY else value for value in values]
+    return [_as_text_in(value, {charset}, is_utf8=charset == "utf8mb4") if value.type.base in BINARY else value
+            for value in values]
 
 
 def chosen_of(name: str, arguments: list[Value]) -> list[Value]:
@@ -76,10 +78,14 @@ def with_chosen_text(arguments: list[Value], chosen: list[Value]) -> list[Value]
     return [texts.get(id(value), value) for value in arguments]
 
 
-def is_of_text(chosen: list[Value]) -> bool:
-    """True for a choice of bytes that is text to other functions: of loose bytes beside text with a collation, or of
-    digits or a BIT beside any (seen on all servers)."""
+def beside_charset(chosen: list[Value]) -> str | None:
+    """Return the character set ("" for several) of text beside which bytes, digits or a BIT are chosen, if that is text
+    to other functions: for loose bytes if the text has a collation, for digits and a BIT always (seen on all servers).
+    """
     has_digits = any(value.digits is not False or value.type.base == "bit" for value in chosen)
-    return any(value.is_of_text for value in chosen) or (
-        all(value.is_loose for value in chosen if value.type.base in BINARY) and
-        any(value.is_text and (has_digits or value.type.collation is not None) for value in chosen))
+    charsets = {value.type.charset or "" for value in chosen
+                if value.is_text and (has_digits or value.type.collation is not None)}
+    if not all(value.is_loose for value in chosen if value.type.base in BINARY):
+        charsets = set()
+    charsets |= {value.beside_charset for value in chosen if value.beside_charset is not None}
+    return None if not charsets else charsets.pop() if len(charsets) == 1 else ""

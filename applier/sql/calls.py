@@ -13,7 +13,7 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, GEOMETRY, NUMBERS, TEMPORAL, ColumnType
 from applier.sql.bits_as_dates import as_no_date, without_bits
-from applier.sql.bytes_beside_text import as_one_kind, chosen_of, is_of_text, with_chosen_text
+from applier.sql.bytes_beside_text import as_one_kind, beside_charset, chosen_of, with_chosen_text
 from applier.sql.casting.byte_strings import bit_bytes
 from applier.sql.casting.texts import WIDE
 from applier.sql.compared_casts import as_compared
@@ -65,9 +65,10 @@ _OF_STRINGS = frozenset({
     "REGEXP_REPLACE", "REGEXP_SUBSTR", "REGEXP_INSTR", "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF",
     "GREATEST", "LEAST"})
 """Functions of strings that have one collation, or are bytes, together."""
-_READING_TEXT = frozenset({"CONCAT", "UPPER", "LOWER", "LENGTH", "CHAR_LENGTH", "BIT_LENGTH", "HEX", "REVERSE", "TRIM",
-                           "MD5", "SHA1", "QUOTE", "TO_BASE64", "CRC32", "ISNULL", "TIMESTAMPADD", "DATE"})
-"""Functions that read any value as text, or a date in it."""
+_TAKING_CHOSEN_DATES = frozenset({
+    "CONCAT", "UPPER", "LOWER", "LENGTH", "CHAR_LENGTH", "BIT_LENGTH", "HEX", "REVERSE", "TRIM", "MD5", "SHA1", "QUOTE",
+    "TO_BASE64", "CRC32", "ISNULL", "TIMESTAMPADD", "DATE"})
+"""Functions that make the same of a date and of its text."""
 _CHOSEN_DATE = "a date beside text, one of which is chosen, as other than text"
 _OF_BYTES = frozenset({"CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "UPPER",
                        "LOWER", "LEFT", "RIGHT", "SUBSTRING", "REVERSE", "LENGTH"})
@@ -132,7 +133,7 @@ class Calls:
             return self._in_its_charset(made, call, [instant, count])
         if call.name == "CAST":
             value = (self._with_days if call.word.startswith("DATE") else self._value)(call.arguments[0])
-            if value.is_of_dates and not call.word.startswith(("CHAR", "BINARY")):
+            if value.is_of_dates and not call.word.startswith(("CHAR", "BINARY", "DATE")):
                 raise NotComputable(_CHOSEN_DATE)
             if call.word.startswith(("DATE", "TIME")):
                 value = as_no_date(value)
@@ -163,13 +164,15 @@ class Calls:
                 for node in nodes_of(call.arguments[0])):
             raise NotComputable("INSERT into a hexadecimal literal, which MariaDB itself changes with each row")
         chosen = chosen_of(call.name, arguments) if call.name in _CHOICES else []
+        read = [value for value in arguments if not any(value is one for one in chosen)]
+        if any(value.beside_charset is not None for value in read):
+            raise NotComputable("bytes, digits in another base or a BIT beside text, one of which is chosen")
+        takes_dates = call.name in _TAKING_CHOSEN_DATES or (
+            call.name in _OF_STRINGS and all(value.is_text for value in arguments))
+        if any(value.is_of_dates for value in read) and not takes_dates:
+            raise NotComputable(_CHOSEN_DATE)
         if chosen:
             arguments = with_chosen_text(arguments, chosen)
-        if any(value.is_of_text for value in arguments if not any(value is one for one in chosen)):
-            raise NotComputable("bytes, digits in another base or a BIT beside text, one of which is chosen")
-        if any(value.is_of_dates for value in arguments if not any(value is one for one in chosen)) and not (
-                call.name in _READING_TEXT or (call.name in _OF_STRINGS and all(value.is_text for value in arguments))):
-            raise NotComputable(_CHOSEN_DATE)
         given = arguments
         if call.name in _OF_TIMES:
             arguments = _as_instants(call, arguments, self._session)
@@ -205,7 +208,7 @@ class Calls:
             made = replace(made, type=type_of_bytes(arguments))
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY),
-                           is_of_text=call.name in _CHOICES and is_of_text(chosen_of(call.name, arguments)))
+                           beside_charset=beside_charset(chosen_of(call.name, arguments)) if chosen else None)
         made = self._without_fraction(made, call)
         is_told = call.name == "MAKETIME" or (
             call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and arguments[1].constant)

@@ -58,9 +58,10 @@ class Value:
     `has_other_number`: where MariaDB needs a number, it does not read it out of this: GREATEST and LEAST of texts then
     choose among numbers, JSON_EXTRACT finds one in text that is no document, and a rounded time has no sign.
     `is_recoded`: it is text that CONVERT … USING made of a number or a date, which MariaDB has where it needs a date.
-    `is_of_text`: it is a choice of bytes, digits or a BIT beside text, which other functions find to be text.
-    `is_of_dates`: it is a choice of dates, times or YEARs beside text in MySQL: text only to functions of text.
-    `is_of_numbers`: it is a choice of numbers beside text in MySQL: dates and times are read out of the chosen one.
+    `beside_charset`: it is bytes, digits or a BIT chosen beside text of this character set ("" for several), which is
+    text to other functions.
+    `is_of_dates`: it is a date, a time or a YEAR chosen beside text in MySQL: text only to functions of text.
+    `is_of_numbers`: it is a number, a time or a YEAR chosen beside text in MySQL: dates are read out of the chosen one.
     `fewest_decimals`: those of the columns of FLOAT(M,D) and DOUBLE(M,D) from which it was computed.
     """
 
@@ -82,7 +83,7 @@ class Value:
     by_row: bool = False
     has_other_number: bool = False
     is_recoded: bool = False
-    is_of_text: bool = False
+    beside_charset: str | None = None
     is_of_dates: bool = False
     is_of_numbers: bool = False
     fewest_decimals: int | None = None

@@ -205,7 +205,8 @@ def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
                  is_of_dates=session.flavour == "mysql" and type_.base == "longtext" and any(
                      value.type.base in _DATES_AND_YEARS or value.is_of_dates for value in (*thens, otherwise)),
                  is_of_numbers=session.flavour == "mysql" and type_.base == "longtext" and any(
-                     value.type.base in NUMBERS or value.is_of_numbers for value in (*thens, otherwise)),
+                     value.type.base in NUMBERS | {"time", "year"} or value.is_of_numbers
+                     for value in (*thens, otherwise)),
                  is_document=_are_documents([*thens, otherwise]))
 
 
