@@ -196,13 +196,13 @@ def passes(check: str, definition: TableDefinition, values: Stored, n: int, sess
 
 def _of_table(session: Session, definition: TableDefinition) -> Session:
     """Return the session for a table's expressions: functions make text in the table's character set, in which MariaDB
-    reads literals, too."""
-    session = replace(session, made_in=definition.charset)
+    reads literals, too, or in one that the session has."""
+    session = replace(session, made_in=session.made_in or definition.charset)
     if definition.flavour == "mysql":
         return replace(session, collation=session.collation or DEFAULT_COLLATIONS["mysql"][session.literals])
     documents = frozenset(folded(column.name) for column in definition.columns
                           if column.type.base in _OF_DOCUMENTS and is_json(column.check, column.name))
-    return replace(session, literals=definition.charset, documents=documents)
+    return replace(session, literals=session.made_in or "utf8mb4", documents=documents)
 
 
 def _of_generated(session: Session, definition: TableDefinition) -> Session:

@@ -34,7 +34,7 @@ from applier.mysql.types import (
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.addresses import network_text
 from applier.sql import literals
-from applier.sql.casting import large_time_numbers
+from applier.sql.casting import large_time_numbers, members
 from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.number_texts import without_points
 from applier.sql.casting.shown_numbers import written
@@ -108,7 +108,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             wanted.charset in ("ucs2", "utf16") and session.flavour == "mysql"):
         raise NotComputable("bytes that functions make as text in a wide character set")
     is_number_of_time = wanted.base == "time" and value.type.base in NUMBERS and not rounds_otherwise(session)
-    counts = wanted.base in MEMBERS and value.type.base in NUMBERS and not strict
+    counts = wanted.base in MEMBERS and (not strict if value.type.base in NUMBERS else
+                                         _is_no_number(value, wanted, session))
     if value.shown is not None and wanted.base not in MEMBERS and (wanted.charset or wanted.base in BINARY):
         shown = pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
         width = (value.type.base == "double" and wanted.base in _FIELDS and wanted.length) or 0
@@ -228,6 +229,17 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if wanted.base == "time" and value.type.base in NUMBERS and session.flavour == "mysql":
         return _times_of_numbers(value, wanted, session)
     return convert_values(value.values, value.type, wanted, session)
+
+
+def _is_no_number(value: Value, wanted: ColumnType, session: Session) -> bool:
+    """Return whether text that is a number is no member's: it comes into a wide character set, or out of it, as bytes
+    may. Raises NotComputable for one in a table in a wide character set."""
+    if not value.is_text:
+        return value.type.base in BINARY and wanted.charset in WIDE
+    is_apart = not members.are_read_alike(value.type, wanted)
+    if is_apart and {session.made_in, session.literals} & WIDE and pc.any(pc.utf8_is_digit(value.values)).as_py():
+        raise NotComputable("a member's number in text that functions may make in a wide character set")
+    return is_apart
 
 
 def _addresses(value: Value, wanted: ColumnType, session: Session, strict: bool) -> pa.Array:

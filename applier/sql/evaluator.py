@@ -205,8 +205,8 @@ def _bytes(literal: Literal, session: Session) -> Value:
         raise NotComputable(f"_{charset} x'{literal.text[:40]}'")
     if charset == "utf8mb3" and max(bytes.fromhex(literal.text), default=0) >= 0xF0:
         raise NotComputable("a character of four bytes in utf8mb3")
-    if charset in UTF8 and session.flavour == "mysql":
-        bytes.fromhex(literal.text).decode()  # or ValueError: MySQL keeps other bytes unchanged
+    if charset in UTF8:
+        bytes.fromhex(literal.text).decode()  # or ValueError: a server keeps other bytes unchanged
     text = exact_text(data, charset)
     if charset in WIDE and encoded(text[0].as_py(), charset) != data[0].as_py():
         raise NotComputable(f"bytes that are no text in {charset}")

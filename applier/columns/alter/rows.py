@@ -44,6 +44,7 @@ from applier.sql.casting import invalid_dates, members
 from applier.sql.casting.temporals import as_copied
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.dates.current import current_timestamp
+from applier.sql.grammar import has_columns
 from applier.sql.values import numbers as numbers_of
 
 _Values: TypeAlias = Callable[[str], pa.Array | pa.ChunkedArray]
@@ -318,10 +319,18 @@ class RowConverter:
             time = self._conversion.timestamp_us if starts else self._conversion.end_of_time
             return pa.repeat(pa.scalar(time, pa.int64()).cast(arrow_type(column.type)), n)
         try:
-            return completed(column, self._conversion.new, values, n, self._conversion.session)
+            return completed(column, self._conversion.new, values, n, self._session_of_default(column))
         except NotComputable as error:
             raise self._cannot(f"column {column.name} is added, and its default cannot be computed: "
                                f"{error.message}") from None
+
+    def _session_of_default(self, column: Column) -> Session:
+        """The session in which an added column's default is computed: a MariaDB that copies the rows computes a
+        constant one before it opens the new table."""
+        conversion, default = self._conversion, column.default
+        is_once = conversion.new.flavour == "mariadb" and default is not None and default.kind == "expression" \
+            and not has_columns(default.text) and not is_in_place(conversion)
+        return replace(conversion.session, made_in=conversion.connection) if is_once else conversion.session
 
     def _numbers(self, n: int, column: Column) -> pa.Array:
         """An added column with AUTO_INCREMENT: NULL if it may be (`INT AUTO_INCREMENT NULL`), unless MariaDB copies."""

@@ -37,11 +37,12 @@ class RowConversion:
     names of partitions whose rows the server writes anew (None: not known), or, if it `repairs` them, moves to where
     they belong. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position`
     and `gtid` are its position in the log, `first_number` is the next number of AUTO_INCREMENT (0: not given),
-    `numbering` the session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP
-    of MariaDB, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks`
-    and `lc_time_names` are the session's, `literal_collation` is that of literals in MySQL's expressions, `says_stored`
-    is as in Altered, and `sequences` are the next numbers of a replica's sequences from which new columns take numbers,
-    as far as these are known. A statement that `leaves_rows` alters another table, or gives this one another name."""
+    `numbering` the session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP of
+    MariaDB, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks` and
+    `lc_time_names` are the session's, `connection` is its character_set_connection, `literal_collation` is that of
+    literals in MySQL's expressions, `says_stored` is as in Altered, and `sequences` are the next numbers of a replica's
+    sequences from which new columns take numbers, as far as these are known. A statement that `leaves_rows` alters
+    another table, or gives this one another name."""
 
     old: TableDefinition
     new: TableDefinition
@@ -65,6 +66,7 @@ class RowConversion:
     server_version: str = ""
     foreign_key_checks: bool = True
     lc_time_names: int = 0
+    connection: str = "utf8mb4"
     literal_collation: str | None = None
     sequences: tuple[SequenceState, ...] = ()
     says_stored: bool = False

@@ -284,8 +284,8 @@ class TableChanges:
             numbering=origin.numbering, end_of_time=origin.end_of_time, ignores=altered.ignores,
             server_version=origin.server_version,
             foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names,
-            literal_collation=context.default_collations["utf8mb4"] if old.flavour == "mysql" else None,
-            says_stored=altered.says_stored, leaves_rows=leaves_rows)
+            connection=context.charsets.connection, says_stored=altered.says_stored, leaves_rows=leaves_rows,
+            literal_collation=context.default_collations["utf8mb4"] if old.flavour == "mysql" else None)
         if altered.kept_defaults and is_in_place(conversion):
             new = altered.in_place(new)
             conversion = replace(conversion, new=new)

@@ -41,7 +41,7 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     if old.charset == "binary" and new.charset not in UTF8 and pc.all(pc.string_is_ascii(values)).as_py() is False:
         raise NotComputable(f"labels in binary that are not ASCII as members in {new.charset}")
     flavour = session.flavour
-    are_same = old.charset == new.charset or WIDE.isdisjoint(sets := {old.charset, new.charset}) or sets <= _TWO_BYTES
+    are_same = are_read_alike(old, new)
     width = 1 if new.charset not in WIDE else 4 if new.charset == "utf32" else 2
     if new.charset != old.charset and any("?" in member for member in new.members):
         # a "?" also stands for characters that are not in the set
@@ -78,6 +78,12 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         return _of_bits(0 if flavour == "mysql" and bits >> len(new.members) else bits, new)
 
     return by_distinct(values, as_set if new.base == "set" else as_enum)
+
+
+def are_read_alike(old: ColumnType, new: ColumnType) -> bool:
+    """True if labels that are numbers count as these in another character set, too."""
+    sets = {old.charset, new.charset}
+    return len(sets) == 1 or WIDE.isdisjoint(sets) or sets <= _TWO_BYTES
 
 
 def copied(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
