@@ -38,7 +38,7 @@ from applier.sql.casting import large_time_numbers, members
 from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.number_texts import without_points
 from applier.sql.casting.shown_numbers import written
-from applier.sql.casting.temporal_numbers import of_digits
+from applier.sql.casting.temporal_numbers import of_digits, of_doubles
 from applier.sql.casting.temporals import rounds_otherwise
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
@@ -107,7 +107,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose and not (
             wanted.charset in ("ucs2", "utf16") and session.flavour == "mysql"):
         raise NotComputable("bytes that functions make as text in a wide character set")
-    is_number_of_time = wanted.base == "time" and value.type.base in NUMBERS and not rounds_otherwise(session)
+    is_number_of_time = wanted.base == "time" and value.type.base in NUMBERS and not rounds_otherwise(session) and \
+        (value.type.base != "double" or session.flavour == "mysql")
     counts = wanted.base in MEMBERS and (not strict if value.type.base in NUMBERS else
                                          _is_no_number(value, wanted, session))
     if value.shown is not None and wanted.base not in MEMBERS and (wanted.charset or wanted.base in BINARY):
@@ -228,6 +229,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         session = replace(session, flavour="mysql")  # as text, it is rounded by both servers
     if wanted.base == "time" and value.type.base in NUMBERS and session.flavour == "mysql":
         return _times_of_numbers(value, wanted, session)
+    if wanted.base == "time" and value.type.base in ("double", "float"):
+        return of_doubles(value.values, wanted, session)
     return convert_values(value.values, value.type, wanted, session)
 
 

@@ -99,10 +99,10 @@ INTO = {"n": ["INT", "BIGINT", "BIGINT UNSIGNED", "DECIMAL(20,4)", "DOUBLE", "VA
 
 
 class Expressions:
-    """Expressions over columns, at random."""
+    """Expressions over columns, at random: an operand is an expression as often as `nested` says."""
 
-    def __init__(self, values: Values):
-        self._values, self._pick, self._chance = values, values.pick, values.chance
+    def __init__(self, values: Values, nested: float = 0.12):
+        self._values, self._pick, self._chance, self._nested = values, values.pick, values.chance, nested
         self.templates = {family: list(texts) for family, texts in TEMPLATES.items()}
         """What a flavour may add to."""
 
@@ -125,7 +125,7 @@ class Expressions:
         return text.replace("\0", "{").replace("\1", "}")
 
     def _operand(self, family: str, columns: Sequence[Named], depth: int) -> str:
-        if depth < 2 and family in self.templates and self._chance(0.12):
+        if depth < 2 and family in self.templates and self._chance(self._nested):
             return f"({self.expression(family, columns, depth + 1)})"
         of_family = [column for column in columns if column.family == family]
         if self._chance(0.03 if of_family else 0.15):

@@ -2,6 +2,8 @@
 
     python -m tests.live.functions mysql://root@127.0.0.1:3306 mariadb://root@127.0.0.1:3307 --count 2000 --seed 7
 
+`--nested 0.6` makes six of ten operands expressions.
+
 Tables in every character set have a column of every family, of a random type, and rows of random literals. Each
 expression (`expressions.Expressions`) is a generated column of such a table, in the sql_modes and time zones of
 `literals.SESSIONS`; what it holds is compared with `generated_column`. Prints each expression that differs with a row
@@ -156,6 +158,8 @@ class Table:
 def _shown(name: str, kind: str) -> str:
     if kind.startswith(_OF_BYTES):
         return f"HEX({name})"
+    if kind.startswith("double("):  # the one that a SELECT shows
+        return f"CAST({name} AS CHAR) * 1e0"
     return name + " * 1e0" * kind.startswith(("float", "double"))
 
 
@@ -189,7 +193,7 @@ def compare(url: str, given: argparse.Namespace) -> bool:
             cursor.execute(f"SET sql_mode = '{mode}', time_zone = '{zone}'")
             found = Counter[str]()
             values = Values(random.Random(f"{given.seed} {number}"), flavour)
-            expressions = Expressions(values)
+            expressions = Expressions(values, given.nested)
             GRAMMARS[flavour](values, tuple(map(int, version.split(".")))).add_to(expressions)
             for count in range(given.count):
                 if count % EXPRESSIONS == 0:
@@ -204,4 +208,4 @@ def compare(url: str, given: argparse.Namespace) -> bool:
 
 
 if __name__ == "__main__":
-    run(compare, __doc__)
+    run(compare, __doc__, nested=0.12)

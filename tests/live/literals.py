@@ -120,12 +120,15 @@ def compare(url: str, given: argparse.Namespace) -> bool:
     return differs
 
 
-def run(compare: Callable[[str, argparse.Namespace], bool], description: str | None) -> None:
-    """Compare on the servers that the command line names, and exit with 1 if anything differs."""
+def run(compare: Callable[[str, argparse.Namespace], bool], description: str | None, **options: float) -> None:
+    """Compare on the servers that the command line names, and exit with 1 if anything differs; with more options, by
+    their defaults."""
     arguments = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("urls", nargs="+", metavar="URL")
     arguments.add_argument("--count", type=int, default=2000)
     arguments.add_argument("--seed", type=int, default=1)
+    for name, default in options.items():
+        arguments.add_argument(f"--{name}", type=type(default), default=default)
     given = arguments.parse_args()
     differ = [compare(url, given) for url in given.urls]
     sys.exit(any(differ))

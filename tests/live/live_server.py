@@ -163,6 +163,8 @@ class Recording:
 
 
 def _shown(name: str, kind: str) -> str:
+    if kind.startswith("double("):  # the one that a SELECT shows
+        return f"CAST({name} AS CHAR) * 1e0"
     return f"HEX({name})" if kind.startswith("vector") else name + " * 1e0" * kind.startswith(("float", "double"))
 
 

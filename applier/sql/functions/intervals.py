@@ -121,6 +121,10 @@ def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: 
             pc.round_temporal(made.values, 10**(6 - digits), "microsecond"), made.values)).as_py():
         raise NotComputable("a member with a fraction of a second, which MariaDB does not show")
     have = pa.repeat(True, len(instant.values)) if is_year else have_clocks(instant, session)
+    if instant.is_instant and session.flavour == "mysql":  # its text may be a day, its value is an instant
+        if instant.is_choice and pc.all(have).as_py() is False:  # also of other text
+            raise NotComputable("an interval added to chosen text to which one was added")
+        have = pa.repeat(True, len(instant.values))
     clocks = replace(instant, values=have)
     with_clock = pa.repeat(True, len(made.values)) if unit not in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK") else \
         clocks.values if made.constant or not instant.constant else clocks.of_rows(n)
