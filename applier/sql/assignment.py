@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.character_sets import exact_text
+from applier.mysql.character_sets.charset_tables import MULTI_BYTE
 from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import (
@@ -134,6 +135,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             if isinstance(plain, bytes | bytearray) and not keeps and \
                     _HAS_NOT.get(wanted.charset or "", _NOTHING).search(plain):
                 raise ValueError(f"bytes that are not {wanted.charset}")
+            if isinstance(plain, bytes | bytearray) and value.is_loose and wanted.charset in MULTI_BYTE and not strict:
+                raise ValueError("bytes that may be no codes")
             made = literals.convert(plain, wanted, session.flavour)
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
                 raise ValueError("a date with a zero in it")
@@ -150,8 +153,13 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = replace(value, digits=False)
     if value.digits is not False and wanted.base in NUMBERS | {"year"}:
         value = numbers(as_number(value, session), constant=value.constant)
+    if value.is_column and value.type.fsp and wanted.base in {"bit", *INTEGERS} and session.flavour == "mysql" and \
+            rounds_otherwise(session):  # a column that becomes a number is rounded nevertheless
+        whole = replace(value.type, fsp=0)
+        value = replace(value, values=convert_values(value.values, value.type, whole, session), type=whole)
     is_date = value.type.base == "date" and session.flavour == "mysql"
-    if wanted.base == "bit" and value.type.base in TEMPORAL and (is_date or not value.is_column):
+    if wanted.base == "bit" and value.type.base in TEMPORAL and (
+            is_date or not value.is_column or session.flavour == "mariadb"):
         value = Value(as_text(value, session), TEXT, value.constant)
     if wanted.base == "year" and value.type.base == "time" and session.flavour == "mariadb" and not value.is_column:
         return pc.if_else(value.values.is_null(), pa.scalar(None, pa.int16()), pa.scalar(0, pa.int16()))
@@ -167,7 +175,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = numbers(bits, constant=value.constant)
     if wanted.base in MEMBERS and value.type.base in NUMBERS | {"year"}:
         value, session = _whole(value, wanted), replace(session, flavour="mariadb")  # MySQL counts here as it does
-    if wanted.base == "year" and session.flavour == "mysql" and not (value.is_column and value.type.base in _DATETIMES):
+    if wanted.base == "year" and session.flavour == "mysql" and not (
+            value.is_column and value.type.base in _WITH_CLOCKS):
         if value.type.base in TEMPORAL:
             return _years(value, wanted, session)
         if value.type.base == "double":
@@ -312,7 +321,7 @@ _WORD = re.compile(r"\D*[^\W\d]\D*")
 _ZERO, _ALL_BITS = (pa.scalar(Decimal(bits), WHOLE) for bits in (0, (1 << 64) - 1))
 _LONGEST_TIME = 30
 """Characters of a time, or of a date and time."""
-_DATETIMES = frozenset({"datetime", "timestamp"})
+_WITH_CLOCKS = frozenset({"datetime", "timestamp", "time"})
 _FIELDS = frozenset({"char", "varchar", "binary", "varbinary"})
 """Types that are converted from a column's number, not from the text that it is shown as: a FLOAT's double, a YEAR
 without zeros."""

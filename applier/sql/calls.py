@@ -202,7 +202,10 @@ class Calls:
             made = replace(made, values=made.values.cast(pa.binary()), type=given[0].type, digits=given[0].digits,
                            is_loose=given[0].is_loose)
         made = self._in_its_charset(made, call, arguments)
-        if made.is_text and made.type.collation is not None and any(value.is_explicit for value in arguments):
+        is_explicit = any(value.is_explicit for value in given)
+        if is_explicit and made.type.base in BINARY and any(value.type.base in {"bit", *BINARY} for value in given):
+            raise NotComputable("bytes beside text with COLLATE, which are text there")
+        if made.is_text and made.type.collation is not None and is_explicit:
             made = replace(made, is_explicit=True)
         if made.type is BYTES and call.name in _NOT_LENGTHENING:
             made = replace(made, type=type_of_bytes(arguments))

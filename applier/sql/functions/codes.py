@@ -158,10 +158,16 @@ def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 _QUOTED = str.maketrans({"'": "\\'", "\\": "\\\\", "\0": "\\0", "\x1a": "\\Z"})
 
 
+_NEXT = 2.0**63
+
+
 def _characters(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """CHAR: the bytes of numbers, without zero bytes before them; of a character set, if one is named, which MySQL does
     not keep in a table's expressions. Of NULL alone it is empty in MariaDB's tables, but NULL in a new default."""
     values = [whole_numbers(value, session) for value in arguments]
+    if any(value.is_column and value.type.base in ("double", "float") and
+           pc.any(pc.equal(value.values, _NEXT)).as_py() for value in arguments):
+        raise NotComputable("CHAR of a column's 9223372036854775808 in a FLOAT or DOUBLE")
 
     def data(*given: Decimal | None) -> bytes:
         return b"".join(_shortest(int(number) % (1 << 32)) for number in given if number is not None)

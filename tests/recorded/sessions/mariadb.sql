@@ -1631,3 +1631,26 @@ UPDATE e SET id = id + 10
 UPDATE f SET id = id + 10
 UPDATE h SET id = id + 10
 UPDATE i SET id = id + 10
+
+-- times-of-doubles-in-columns
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, f FLOAT(7,3), h DOUBLE(9,2), g DOUBLE, s FLOAT)
+INSERT INTO t VALUES (1, 1.235, 1.61, 1.6099999999999999, 1.61), (2, -2.001, -0.01, -0.0100004999, 2.675), (3, 2.001, 12345.68, 2.675, -12345.68), (4, 2.67, 2.67, 2.67, 59.999), (5, NULL, NULL, NULL, NULL)
+ALTER TABLE t ADD a TIME(6) AS (f) STORED, ADD b TIME(6) AS (h) STORED, ADD c TIME(6) AS (g) STORED, ADD d TIME(6) AS (s) STORED, ADD e TIME(6) AS (2.67e0) STORED, ADD i TIME(6) AS (g + 0) STORED
+SET sql_mode='TIME_ROUND_FRACTIONAL'
+CREATE TABLE v (id INT PRIMARY KEY, f FLOAT(7,3), h DOUBLE(9,2), g DOUBLE, s FLOAT)
+INSERT INTO v (id, f, h, g, s) SELECT id, f, h, g, s FROM t
+ALTER TABLE v ADD a TIME(6) AS (f) STORED, ADD l TIME(6) AS (h) STORED, ADD m TIME(6) AS (g) STORED
+CREATE TABLE u (id INT PRIMARY KEY, f FLOAT(7,3), h DOUBLE(9,2), g DOUBLE, s FLOAT)
+INSERT INTO u (id, f, h, g, s) SELECT id, f, h, g, s FROM t
+ALTER TABLE u MODIFY f TIME(6), MODIFY h TIME(6), MODIFY g TIME(6), MODIFY s TIME(6)
+SET sql_mode=''
+UPDATE t SET id = id + 10
+UPDATE u SET id = id + 10
+
+-- documents-in-tables-of-bytes
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, j JSON, k INT) CHARACTER SET binary
+INSERT INTO t VALUES (1, '{"a":[1,2]}', 5), (2, '7', 6), (3, 'null', 7), (4, NULL, 8)
+ALTER TABLE t ADD x TEXT AS (JSON_INSERT(JSON_MERGE_PATCH(JSON_OBJECT('k', k, 's', j), '{"m": 1}'), '$.q', j)) STORED, ADD y TEXT AS (JSON_SET('{"m": 1}', '$.q', j)) STORED
+UPDATE t SET id = id + 10

@@ -132,7 +132,7 @@ def _text(value: Value, session: Session) -> Value:
     text = to_utf8(as_bytes(value, session), EACH_BYTE)
     if pc.any(pc.match_substring_regex(text, _NUMBERED)).as_py():
         raise NotComputable("a document of bytes with a character by its number")
-    return Value(text, TEXT, value.constant)
+    return Value(text, TEXT, value.constant, is_document=value.is_document)
 
 
 def _by_codes(value: Value) -> Value:
