@@ -105,6 +105,9 @@ def _literal(default: Default, column: Column, session: Session) -> Value:
             is_label = column.type.base in MEMBERS and session.flavour == "mysql"  # of an expression it is a position
             return Value(as_text(made, session), TEXT, constant=True) if is_label else made
     is_read_again = column.type.entry.prefix > 0
+    if is_read_again and session.literals == "binary" and session.flavour == "mariadb":
+        data = pa.array([default.text.encode("utf-8", "surrogateescape")], pa.binary())
+        return Value(data, BYTES, constant=True, is_loose=True)
     return constant(pa.scalar(default.text), replace(TEXT, charset=session.literals) if is_read_again else TEXT)
 
 

@@ -194,6 +194,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         return _addresses(value, wanted, session, strict)
     if not as_digits:
         raise NotComputable(f"a number whose digits are not known as {wanted.base.upper()}")
+    if wanted.base == value.type.base == "time" and not value.shows and session.flavour == "mysql" and not pc.all(
+            pc.equal(value.values, convert_values(value.values, ColumnType("time", fsp=6), wanted, session))).as_py():
+        raise NotComputable("a time whose digits are not known as a shorter TIME")  # of which parts of a digit are left
     if wanted.base in DATES and value.type.base in NUMBERS - {"bit"}:  # an ALTER of MySQL's takes their text
         value = numbers(as_number(value, session), constant=value.constant)
         return of_digits(value.values, value.type, wanted, session)

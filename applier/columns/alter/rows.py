@@ -326,10 +326,10 @@ class RowConverter:
 
     def _session_of_default(self, column: Column) -> Session:
         """The session in which an added column's default is computed: a MariaDB that copies the rows computes a
-        constant one before it opens the new table."""
+        constant one before it opens the new table, but for one of a TEXT or BLOB."""
         conversion, default = self._conversion, column.default
         is_once = conversion.new.flavour == "mariadb" and default is not None and default.kind == "expression" \
-            and not has_columns(default.text) and not is_in_place(conversion)
+            and not column.type.entry.prefix and not has_columns(default.text) and not is_in_place(conversion)
         return replace(conversion.session, made_in=conversion.connection) if is_once else conversion.session
 
     def _numbers(self, n: int, column: Column) -> pa.Array:

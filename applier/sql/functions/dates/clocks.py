@@ -20,6 +20,7 @@ from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, DATES, INTEGERS, MEMBERS, NUMBERS, ColumnType
 from applier.mysql.values import zero_dates
+from applier.mysql.versions import is_since
 from applier.sql.casting.temporals import moved
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
@@ -283,17 +284,25 @@ def _units_on(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     return added(instant, count, call.word, 1, session, n)
 
 
+_NO_ZERO, _SURELY_NONE = (11,), (11, 8)
+
+
 def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """FROM_UNIXTIME: NULL for seconds before 1970 and after the last that a server knows."""
+    """FROM_UNIXTIME: NULL for seconds before 1970 and after the last that a server knows. MariaDB 11.8 has NULL for 0,
+    10.11 has not."""
     value, *form = arguments
     is_text = session.flavour == "mariadb" and value.is_text
     found = exact_seconds(value, session) if is_text else as_number(value, session)
     fsp = min(6, found.type.scale) if pa.types.is_decimal(found.type) else 6
     if session.flavour == "mysql":
         check_seconds(found, session)
+    version = session.server_version if session.flavour == "mariadb" else ""
+    has_none = bool(version) and is_since(version, _NO_ZERO)
+    if has_none and not is_since(version, _SURELY_NONE) and pc.any(pc.equal(found.cast(pa.float64()), 0.0)).as_py():
+        raise NotComputable(f"FROM_UNIXTIME of 0 in MariaDB {version}, which may be NULL")
 
     def read(number: Decimal | float) -> int | None:
-        if not 0 <= number <= LAST_SECOND + 1:
+        if not 0 <= number <= LAST_SECOND + 1 or (has_none and not number):
             return None
         return int((number * SECOND).quantize(Decimal(1), ROUND_HALF_UP)) if isinstance(number, Decimal) else round(
             number * SECOND)

@@ -75,7 +75,8 @@ def _of_text(name: str, function: Function) -> Function:
         if document.type.base in BINARY:
             parts = range(2, len(arguments), 2) if name in _OF_VALUES else ()
             arguments = [_by_codes(value) if number in parts and value.is_text and not value.is_document
-                         else _text(value, session) for number, value in enumerate(arguments)]
+                         else replace(_text(value, session), is_document=value.is_document and number > 0)
+                         for number, value in enumerate(arguments)]
             if name == "JSON_UNQUOTE" and not is_ascii(arguments[0].values):
                 raise NotComputable("JSON_UNQUOTE of bytes that are not ASCII")  # in which versions differ
         begins = None
@@ -132,7 +133,7 @@ def _text(value: Value, session: Session) -> Value:
     text = to_utf8(as_bytes(value, session), EACH_BYTE)
     if pc.any(pc.match_substring_regex(text, _NUMBERED)).as_py():
         raise NotComputable("a document of bytes with a character by its number")
-    return Value(text, TEXT, value.constant, is_document=value.is_document)
+    return Value(text, TEXT, value.constant)
 
 
 def _by_codes(value: Value) -> Value:
