@@ -13,6 +13,7 @@ from applier.errors import NotComputable
 from applier.mysql.names import folded
 from applier.mysql.types import INTEGERS, MEMBERS, TEXT, ColumnType, arrow_type
 from applier.mysql.value_sizes import member_bytes, most_bytes
+from applier.mysql.versions import is_since
 from applier.schema.checks import is_json, json_check
 from applier.schema.ddl.type_grammar import recoded_labels
 from applier.schema.history.alter_columns import same_name, with_names
@@ -35,6 +36,7 @@ _NOT_BESIDE_VIRTUAL = re.compile(
 _SHORT = 255
 _SHORTEST = 127
 """Bytes of the longest VARCHAR with a one-byte length, and of the longest value with one in any VARCHAR of InnoDB."""
+_SORTS_KEYS = (10, 11)
 _WITH_FOUR_BYTES = ("utf8mb3", "utf8mb4")
 _BINARY_FORMS = {"char": "binary", "varchar": "varbinary", **{
     f"{size}text": f"{size}blob" for size in ("tiny", "", "medium", "long")}}
@@ -269,7 +271,7 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
         return False
     if in_mysql and old.base in TEXT:
         return _keeps_text(before, after, conversion)
-    if old.base != new.base:
+    if old.base != new.base or _sorts_key_anew(before, after, conversion):
         return False
     if old.base in INTEGERS:
         return old.unsigned == new.unsigned
@@ -277,12 +279,22 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
         return old.unsigned == new.unsigned
     if old.base in MEMBERS:
         return _keeps_labels(old, new, conversion.new.flavour) and member_bytes(old) == member_bytes(new)
+    charsets = old.charset == new.charset or (old.charset, new.charset) == _WITH_FOUR_BYTES
     if old.base in ("varchar", "varbinary"):
-        charsets = old.charset == new.charset or (old.charset, new.charset) == _WITH_FOUR_BYTES
         longer = _needs_more_bytes(old, new, conversion.new.flavour)
         return charsets and (new.length or 0) >= (old.length or 0) and not longer
-    return (old.length, old.precision, old.scale, old.fsp, old.charset, old.unsigned) == (
-        new.length, new.precision, new.scale, new.fsp, new.charset, new.unsigned)
+    return charsets and (old.length, old.precision, old.scale, old.fsp, old.unsigned) == (
+        new.length, new.precision, new.scale, new.fsp, new.unsigned)
+
+
+def _sorts_key_anew(before: Column, after: Column, conversion: RowConversion) -> bool:
+    """True if a key is over the column, its collation is another one, and the server copies the table then: those of
+    MariaDB from 10.11 on sort the keys of CHAR and VARCHAR alone (10.5 does not)."""
+    version, has_length = conversion.server_version, before.type.base in ("char", "varchar")
+    if conversion.new.flavour == "mariadb" and has_length and (not version or is_since(version, _SORTS_KEYS)):
+        return False
+    return before.type.collation != after.type.collation and any(
+        part.column == after.name for key in conversion.new.keys for part in key.parts)
 
 
 def _keeps_text(before: Column, after: Column, conversion: RowConversion) -> bool:
@@ -293,8 +305,7 @@ def _keeps_text(before: Column, after: Column, conversion: RowConversion) -> boo
     if not is_binary and (old.base != new.base or (
             old.charset != new.charset and (old.charset, new.charset) != _WITH_FOUR_BYTES)):
         return False
-    if old.collation != new.collation and any(
-            part.column == after.name for key in conversion.new.keys for part in key.parts):
+    if _sorts_key_anew(before, after, conversion):
         return False
     if old.base == "varchar":
         fits = most_bytes(new) >= most_bytes(old) if is_binary else (new.length or 0) >= (old.length or 0)
