@@ -207,6 +207,8 @@ def _bytes(literal: Literal, session: Session) -> Value:
         raise NotComputable("a character of four bytes in utf8mb3")
     if charset in UTF8:
         bytes.fromhex(literal.text).decode()  # or ValueError: a server keeps other bytes unchanged
+    if charset in WIDE and session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode:
+        raise NotComputable(f"text in {charset} with NO_BACKSLASH_ESCAPES")  # MySQL keeps its zeros as \\0, read as two
     text = exact_text(data, charset)
     if charset in WIDE and encoded(text[0].as_py(), charset) != data[0].as_py():
         raise NotComputable(f"bytes that are no text in {charset}")

@@ -284,7 +284,7 @@ def _units_on(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     return added(instant, count, call.word, 1, session, n)
 
 
-_NO_ZERO, _SURELY_NONE = (11,), (11, 8)
+_NO_ZERO, _SURELY_NONE = (11, 0), (11, 8)
 
 
 def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

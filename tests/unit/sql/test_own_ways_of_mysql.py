@@ -1,0 +1,66 @@
+"""What MySQL 9.7 computes in ways of its own, which are refused: each gave rows that the server does not have."""
+
+import pyarrow as pa
+import pytest
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
+from applier.sql.assignment import assigned
+from applier.sql.evaluator import evaluate
+
+TEXT = ColumnType("varchar", length=60, charset="utf8mb4", collation="utf8mb4_general_ci")
+COLUMNS = {
+    "i": (pa.array([1, 0]), ColumnType("int")), "y": (pa.array([0, 2024], pa.int16()), ColumnType("year")),
+    "s": (pa.array(["2024-01-02", "x"]), TEXT), "f": (pa.array([2.0**63, 1.0]), ColumnType("double")),
+    "b": (pa.array([b"ab", b"c"]), ColumnType("varbinary", length=9))}
+
+
+def held(sql, wanted=TEXT, flavour="mysql", **settings):
+    session = Session(flavour, literals="utf8mb4", **settings)
+    return assigned(evaluate(sql, COLUMNS.__getitem__, 2, session), wanted, session).to_pylist()
+
+
+@pytest.mark.parametrize("sql", [
+    "UPPER(CONCAT(s COLLATE utf8mb4_bin, b))", "CONCAT(NULLIF(y, 1))", "HEX(CHAR(f))",
+    "IF(i, s + INTERVAL 1 DAY, s) + INTERVAL 1 DAY"])
+def test_it_is_refused(sql):
+    with pytest.raises(NotComputable):
+        held(sql)
+
+
+def test_the_year_0_is_a_zero_in_a_column():
+    """Only functions have it as 0000."""
+    assert held("NULLIF(y, 1)") == ["0", "2024"]
+
+
+def test_a_time_without_known_digits_is_refused_as_a_shorter_one():
+    sql = "TIMEDIFF('2030-06-07 14:05:06', '2030-06-07T12:34:56.789012')"
+    with pytest.raises(NotComputable):
+        held(sql, ColumnType("time", fsp=3))
+    assert [value.total_seconds() for value in held(sql, ColumnType("time", fsp=6))] == [5409.210988]
+
+
+def test_wide_text_is_refused_with_backslashes_that_escape_nothing():
+    """MySQL keeps its zero bytes as a backslash and a 0, and reads these as two characters."""
+    sql = "ELT(i, _utf16 X'0061', 'b')"
+    assert held(sql) == ["a", None]
+    with pytest.raises(NotComputable):
+        held(sql, sql_mode="NO_BACKSLASH_ESCAPES")
+    assert held(sql, flavour="mariadb", sql_mode="NO_BACKSLASH_ESCAPES") == ["a", None]
+
+
+def test_a_member_has_no_number_in_other_codes():
+    members = ColumnType("set", charset="ucs2", collation="ucs2_general_ci", members=("a", "b"))
+    assert held("CONCAT('2')", members) == [""]
+    with pytest.raises(NotComputable):
+        held("CONCAT('2')", members, made_in="ucs2")
+
+
+@pytest.mark.parametrize(("version", "made"), [("10.11.19-MariaDB", "1970-01-01 00:00:00"), ("11.8.9-MariaDB", None)])
+def test_the_first_second_of_1970_by_version(version, made):
+    """A MariaDB between both is not known."""
+    settings = {"flavour": "mariadb", "time_zone": "+00:00"}
+    assert held("FROM_UNIXTIME(0)", server_version=version, **settings) == [made]
+    with pytest.raises(NotComputable):
+        held("FROM_UNIXTIME(0)", server_version="11.4.2-MariaDB", **settings)
