@@ -154,7 +154,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if value.digits is not False and wanted.base in NUMBERS | {"year"}:
         value = numbers(as_number(value, session), constant=value.constant)
     if value.is_column and value.type.fsp and wanted.base in {"bit", *INTEGERS} and session.flavour == "mysql" and \
-            rounds_otherwise(session):  # a column that becomes a number is rounded nevertheless
+            rounds_otherwise(session):  # MODIFY to a number rounds nevertheless
         whole = replace(value.type, fsp=0)
         value = replace(value, values=convert_values(value.values, value.type, whole, session), type=whole)
     is_date = value.type.base == "date" and session.flavour == "mysql"
@@ -247,8 +247,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
 
 
 def _is_no_number(value: Value, wanted: ColumnType, session: Session) -> bool:
-    """Return whether text that is a number is no member's: it comes into a wide character set, or out of it, as bytes
-    may. Raises NotComputable for one in a table in a wide character set."""
+    """Return whether digits count as text only, and not as the number of a member: text that gets into a wide character
+    set, or out of one, and bytes. Raises NotComputable for digits in a table in a wide character set."""
     if not value.is_text:
         return value.type.base in BINARY and wanted.charset in WIDE
     is_apart = not members.are_read_alike(value.type, wanted)

@@ -202,8 +202,9 @@ class Calls:
             made = replace(made, values=made.values.cast(pa.binary()), type=given[0].type, digits=given[0].digits,
                            is_loose=given[0].is_loose)
         made = self._in_its_charset(made, call, arguments)
-        is_explicit = any(value.is_explicit for value in given)
-        if is_explicit and made.type.base in BINARY and any(value.type.base in {"bit", *BINARY} for value in given):
+        is_explicit, parts = any(value.is_explicit for value in given), chosen or given
+        if made.type.base in BINARY and any(value.is_explicit for value in parts) and any(
+                value.type.base in {"bit", *BINARY} for value in parts):
             raise NotComputable("bytes beside text with COLLATE, which are text there")
         if made.is_text and made.type.collation is not None and is_explicit:
             made = replace(made, is_explicit=True)

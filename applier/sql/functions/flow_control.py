@@ -232,7 +232,7 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         raise NotComputable("NULLIF of a literal's number and a date")  # which MySQL turns into that of a date
     if session.flavour == "mysql" and left.constant and right.type.base == "year":
         raise NotComputable("NULLIF of a constant and a YEAR")  # which MySQL turns into that year
-    is_year_0 = session.flavour == "mysql" and left.type.base == "year" and pc.any(pc.equal(left.values, 0)).as_py()
+    is_year = session.flavour == "mysql" and left.type.base == "year"
     same = compared(pc.equal, by_operator=True)([left, right], Call("="), session, n)
     if left.type.base in {*INTEGERS, "year", "float"}:  # a number, which no longer shows as a column's
         left = numbers(as_number(left, session), constant=left.constant)
@@ -248,7 +248,7 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         return shown_with(made.type.scale, made, session)
     if made.type.base in MEMBERS and session.flavour == "mariadb":
         return Value(as_text(made, session), TEXT, made.constant)
-    if is_year_0:  # it is 0000 to functions
+    if is_year and pc.min(pc.abs(made.values)).as_py() == 0:  # it is 0000 to functions
         return replace(made, shows=False, shown=as_text(made, session))
     return replace(made, shown=as_text(made, session)) if made.is_sum else made
 

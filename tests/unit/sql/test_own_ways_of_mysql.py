@@ -29,9 +29,14 @@ def test_it_is_refused(sql):
         held(sql)
 
 
+def test_what_is_not_chosen_makes_no_text():
+    assert held("IF(s COLLATE utf8mb4_bin, b, b)", COLUMNS["b"][1]) == [b"ab", b"c"]
+
+
 def test_the_year_0_is_a_zero_in_a_column():
     """Only functions have it as 0000."""
     assert held("NULLIF(y, 1)") == ["0", "2024"]
+    assert held("COALESCE(NULLIF(y, 0), 'none')") == ["none", "2024"]
 
 
 def test_a_time_without_known_digits_is_refused_as_a_shorter_one():
@@ -59,8 +64,10 @@ def test_a_member_has_no_number_in_other_codes():
 
 @pytest.mark.parametrize(("version", "made"), [("10.11.19-MariaDB", "1970-01-01 00:00:00"), ("11.8.9-MariaDB", None)])
 def test_the_first_second_of_1970_by_version(version, made):
-    """A MariaDB between both is not known."""
+    """A MariaDB between both is not known, nor is it where the version is unknown."""
     settings = {"flavour": "mariadb", "time_zone": "+00:00"}
     assert held("FROM_UNIXTIME(0)", server_version=version, **settings) == [made]
     with pytest.raises(NotComputable):
         held("FROM_UNIXTIME(0)", server_version="11.4.2-MariaDB", **settings)
+    with pytest.raises(NotComputable):
+        held("FROM_UNIXTIME(0)", **settings)

@@ -289,17 +289,18 @@ _NO_ZERO, _SURELY_NONE = (11, 0), (11, 8)
 
 def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """FROM_UNIXTIME: NULL for seconds before 1970 and after the last that a server knows. MariaDB 11.8 has NULL for 0,
-    10.11 has not."""
+    10.11 has not; raises NotComputable for a version in between, or an unknown one."""
     value, *form = arguments
     is_text = session.flavour == "mariadb" and value.is_text
     found = exact_seconds(value, session) if is_text else as_number(value, session)
     fsp = min(6, found.type.scale) if pa.types.is_decimal(found.type) else 6
     if session.flavour == "mysql":
         check_seconds(found, session)
-    version = session.server_version if session.flavour == "mariadb" else ""
-    has_none = bool(version) and is_since(version, _NO_ZERO)
-    if has_none and not is_since(version, _SURELY_NONE) and pc.any(pc.equal(found.cast(pa.float64()), 0.0)).as_py():
-        raise NotComputable(f"FROM_UNIXTIME of 0 in MariaDB {version}, which may be NULL")
+    version, in_mariadb = session.server_version, session.flavour == "mariadb"
+    has_none = in_mariadb and (not version or is_since(version, _NO_ZERO))
+    if has_none and not (version and is_since(version, _SURELY_NONE)) and \
+            pc.any(pc.equal(found.cast(pa.float64()), 0.0)).as_py():
+        raise NotComputable(f"FROM_UNIXTIME of 0 in MariaDB {version or 'of an unknown version'}, which may be NULL")
 
     def read(number: Decimal | float) -> int | None:
         if not 0 <= number <= LAST_SECOND + 1 or (has_none and not number):
