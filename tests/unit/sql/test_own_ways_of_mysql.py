@@ -3,9 +3,11 @@
 import pyarrow as pa
 import pytest
 
-from applier.errors import NotComputable
+from applier.columns.defaults import default_scalar
+from applier.errors import NotComputable, SchemaError
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
+from applier.schema.ddl.ddl import parse_statement
 from applier.sql.assignment import assigned
 from applier.sql.evaluator import evaluate
 
@@ -71,3 +73,14 @@ def test_the_first_second_of_1970_by_version(version, made):
         held("FROM_UNIXTIME(0)", server_version="11.4.2-MariaDB", **settings)
     with pytest.raises(NotComputable):
         held("FROM_UNIXTIME(0)", **settings)
+
+
+def test_a_default_that_wide_tables_take_byte_by_byte_is_refused():
+    def value(charset):
+        [made] = parse_statement("CREATE TABLE t (c VARCHAR(20) CHARACTER SET utf8mb4 DEFAULT (DATE_FORMAT("
+                                 f"'2016-12-31', '%a %b'))) CHARACTER SET {charset}", default_database="d")
+        return default_scalar(made.definition.column("c"), made.definition).as_py()
+
+    assert value("utf8mb4") == "Sat Dec"
+    with pytest.raises(SchemaError):
+        value("ucs2")
