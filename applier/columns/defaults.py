@@ -70,7 +70,7 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
         return current_timestamp(fsp, session) if column.type.base == "timestamp" else \
             evaluate(f"NOW({fsp})", columns, n, session)
     if default.kind == "expression":
-        _check_bytes(default.text, definition)
+        _check_bytes(column, default.text, definition)
         made = evaluate(default.text, columns, n, session)
         if made.values.null_count and is_temporal_literal(default.text):
             raise NotComputable(f"the literal {default.text}, in a form that is not known")
@@ -176,9 +176,13 @@ _BY_BYTES_IN_DOCUMENTS = re.compile(
 """Functions whose text documents take byte by byte, in the table's character set."""
 
 
-def _check_bytes(expression: str, definition: TableDefinition) -> None:
-    if definition.flavour == "mysql" and definition.charset in WIDE and any(
-            functions.search(expression) for functions in (_BY_BYTES, _BY_BYTES_IN_DOCUMENTS)):
+def _check_bytes(column: Column, expression: str, definition: TableDefinition) -> None:
+    """Raise NotComputable for what MySQL makes of text by its bytes in a table in a wide character set."""
+    if definition.flavour != "mysql" or definition.charset not in WIDE:
+        return
+    if (calls_functions if column.type.base in BINARY else takes_bytes_of_functions)(expression):
+        raise NotComputable(f"bytes of text that functions make in a table in {definition.charset}")
+    if any(functions.search(expression) for functions in (_BY_BYTES, _BY_BYTES_IN_DOCUMENTS)):
         raise NotComputable(f"text that MySQL writes byte by byte in a table in {definition.charset}")
 
 
@@ -186,10 +190,7 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
                      session: Session | None = None) -> pa.Array:
     """Return a generated column for n rows; `values` has their stored columns. Raises NotComputable if the expression,
     or its conversion to the column's type, is unknown."""
-    if definition.flavour == "mysql" and definition.charset in WIDE and (
-            calls_functions if column.type.base in BINARY else takes_bytes_of_functions)(column.expression or ""):
-        raise NotComputable(f"bytes of text that functions make in a table in {definition.charset}")
-    _check_bytes(column.expression or "", definition)
+    _check_bytes(column, column.expression or "", definition)
     within = _of_generated(session or Session(definition.flavour), definition)
     return _computed(column, row_columns(definition, values, n, within), n, within)
 

@@ -76,11 +76,13 @@ def test_the_first_second_of_1970_by_version(version, made):
 
 
 def test_a_default_that_wide_tables_take_byte_by_byte_is_refused():
-    def value(charset):
-        [made] = parse_statement("CREATE TABLE t (c VARCHAR(20) CHARACTER SET utf8mb4 DEFAULT (DATE_FORMAT("
-                                 f"'2016-12-31', '%a %b'))) CHARACTER SET {charset}", default_database="d")
+    def value(column, charset):
+        [made] = parse_statement(f"CREATE TABLE t (c {column}) CHARACTER SET {charset}", default_database="d")
         return default_scalar(made.definition.column("c"), made.definition).as_py()
 
-    assert value("utf8mb4") == "Sat Dec"
-    with pytest.raises(SchemaError):
-        value("ucs2")
+    shown = "VARCHAR(20) CHARACTER SET utf8mb4 DEFAULT (DATE_FORMAT('2016-12-31', '%a %b'))"
+    for column, wanted in [(shown, "Sat Dec"),
+                           ("VARBINARY(20) DEFAULT (HEX('a'))", b"61"), ("INT DEFAULT (LENGTH(HEX('a')))", 2)]:
+        assert value(column, "utf8mb4") == wanted
+        with pytest.raises(SchemaError):
+            value(column, "ucs2")
