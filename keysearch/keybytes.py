@@ -190,7 +190,8 @@ def _integer_dtype(type_: pa.DataType) -> np.dtype:
 
 def _float_words(values: np.ndarray) -> np.ndarray:
     """Bits of floats that order as unsigned integers: uint64[n] with the float's width in use."""
-    bits = (values + values.dtype.type(0)).view(f"u{values.itemsize}")          # -0.0 + 0.0 is 0.0
+    with np.errstate(invalid="ignore"):  # what lies behind a NULL may be a NaN
+        bits = (values + values.dtype.type(0)).view(f"u{values.itemsize}")  # -0.0 + 0.0 is 0.0
     sign = bits.dtype.type(1 << (8 * values.itemsize - 1))
     words: np.ndarray = np.where(bits & sign, ~bits, bits | sign).astype(np.uint64)
     return words

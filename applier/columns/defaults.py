@@ -24,7 +24,7 @@ from applier.schema.checks import is_json
 from applier.schema.defaults import implicit_scalar, is_temporal_literal
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Default
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.casting.texts import WIDE
 from applier.sql.evaluator import Typed, calls_functions, evaluate, number, takes_bytes_of_functions, uses_time, varies
 from applier.sql.functions.dates.current import current_timestamp

@@ -18,7 +18,7 @@ from applier.mysql.type_registry import Family
 from applier.mysql.types import DATES, NUMBERS, ColumnType, arrow_type
 from applier.mysql.values.zero_dates import DAY, ZERO_DAY
 from applier.schema.table_parts import Column, Default
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.literals import convert

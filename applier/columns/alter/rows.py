@@ -39,7 +39,7 @@ from applier.schema.history.effects import computes_anew, moves_timestamps
 from applier.schema.history.in_place import computes_the_same, is_in_place
 from applier.schema.partitions import PartRows
 from applier.schema.table_parts import Column
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.casting import invalid_dates, members
 from applier.sql.casting.temporals import as_copied
 from applier.sql.casting.values import convert_values

@@ -19,7 +19,7 @@ from applier.mysql.values.scanned_times import NoDate, Unclear, datetime_of_text
 from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.table_parts import Default
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.casting.temporals import cut, rounds, rounds_otherwise
 from applier.sql.casting.values import convert_values
 from applier.sql.evaluator import number

@@ -69,7 +69,7 @@ from applier.schema.history.alter_columns import ColumnChanges, defines_again, s
 from applier.schema.partitions import Partitioning, PartRows
 from applier.schema.table_options import with_options
 from applier.schema.table_parts import Column, Default, Key, KeyPart
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.literal_charsets import as_rewritten
 from applier.sql.sql_modes import with_escapes_as_text

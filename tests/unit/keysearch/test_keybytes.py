@@ -127,6 +127,14 @@ def test_what_does_not_fit_in_an_int():
         int_key(pa.array([1, None]))
 
 
+@pytest.mark.filterwarnings("error")
+def test_what_lies_behind_a_null_is_not_computed_with():
+    """Whatever bits a kernel left there, such as a signalling NaN, nothing is printed."""
+    bits = pa.array([0x7FF0000000000001, 0x3FF0000000000000], pa.int64()).buffers()[1]
+    keys = encode_keys([pa.Array.from_buffers(pa.float64(), 2, [pa.py_buffer(b"\2"), bits])], [True])
+    assert [key.hex() for key in keys.to_arrow().to_pylist()] == ["00" + 8 * "00", "01" + "bff0000000000000"]
+
+
 def test_layout():
     """The bytes themselves: they are in manifests, so they must not change."""
     columns = [pa.array([-1, 1], pa.int16()), pa.array(["a\0", None]), pa.array([1.0, -0.0]), pa.array([b"\0x", b""])]

@@ -9,7 +9,7 @@ import pytest
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.evaluator import evaluate
 
 LATIN = ColumnType("varchar", length=9, charset="latin1", collation="latin1_swedish_ci")

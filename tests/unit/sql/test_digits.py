@@ -9,7 +9,7 @@ import pytest
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.evaluator import evaluate
 
 MYSQL, MARIADB = Session("mysql"), Session("mariadb", server_version="10.11.19-MariaDB")

@@ -11,7 +11,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.session import session_of
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.evaluator import evaluate, no_columns, varies
 
 [TABLE] = parse_statement("""CREATE TABLE d.v (a BIGINT, b BIGINT, d DATE, m DATETIME(6), t TIMESTAMP NULL,

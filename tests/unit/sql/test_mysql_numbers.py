@@ -10,7 +10,7 @@ import pytest
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.evaluator import evaluate
 
 SESSION = Session("mysql", collation="utf8mb4_0900_ai_ci", server_version="9.7.0")

@@ -8,7 +8,7 @@ from applier.errors import NotComputable, SchemaError
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.schema.ddl.ddl import parse_statement
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.evaluator import evaluate
 
 TEXT = ColumnType("varchar", length=60, charset="utf8mb4", collation="utf8mb4_general_ci")

@@ -8,7 +8,7 @@ import pytest
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.casting.values import convert_values
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.functions.dates.times import local

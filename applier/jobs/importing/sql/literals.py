@@ -23,7 +23,7 @@ from applier.mysql.values import zero_dates
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.literals import Value, by_number, convert
 

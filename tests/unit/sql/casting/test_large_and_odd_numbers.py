@@ -6,7 +6,7 @@ import pytest
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType, arrow_type
-from applier.sql.assignment import assigned
+from applier.sql.assignment.conversion import assigned
 from applier.sql.casting.values import convert_values
 from applier.sql.evaluator import evaluate
 
