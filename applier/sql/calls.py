@@ -35,7 +35,7 @@ from applier.sql.functions import (
     texts,
 )
 from applier.sql.functions.casts import cast
-from applier.sql.functions.dates import calendars, clocks, current, forms, times
+from applier.sql.functions.dates import calendars, clock_texts, clocks, current, forms, sums, times
 from applier.sql.functions.json_documents import loose_documents
 from applier.sql.functions.json_documents.documents import as_documents
 from applier.sql.nodes import Call, Literal, Node, nodes_of
@@ -56,9 +56,9 @@ from keysearch.collation import collation_of
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | flow_control.FUNCTIONS | texts.FUNCTIONS | current.FUNCTIONS
               | times.FUNCTIONS | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS
-              | bits.FUNCTIONS | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | forms.FUNCTIONS
-              | letter_cases.FUNCTIONS | powers.FUNCTIONS | roundings.FUNCTIONS | sounds.FUNCTIONS
-              | loose_documents.FUNCTIONS)
+              | bits.FUNCTIONS | codes.FUNCTIONS | choices.FUNCTIONS | clock_texts.FUNCTIONS | clocks.FUNCTIONS
+              | sums.FUNCTIONS | forms.FUNCTIONS | letter_cases.FUNCTIONS | powers.FUNCTIONS | roundings.FUNCTIONS
+              | sounds.FUNCTIONS | loose_documents.FUNCTIONS)
 _OF_STRINGS = frozenset({
     "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
     "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",

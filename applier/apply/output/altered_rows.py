@@ -88,9 +88,9 @@ def _copied(conversion: RowConversion, before: CountedRows) -> tuple[pa.Table, b
         n_copied = made.num_rows
         counting = replace(conversion, first_number=conversion.first_number or before.counter or 0)
         made = left_by_ignore(made, counting, conversion.ignores, unknown)
-        if converter.draws and made.num_rows < n_copied:  # what a row that is left out takes is not known
-            raise conversion.refusal(f"column {converter.draws} numbers the rows, and some of them are removed")
-    return made, bool(unknown) and rows.num_rows > 1, converter.have_asked
+        if converter.numbers.draws and made.num_rows < n_copied:  # what a row that is left out takes is not known
+            raise conversion.refusal(f"column {converter.numbers.draws} numbers the rows, and some of them are removed")
+    return made, bool(unknown) and rows.num_rows > 1, converter.numbers.have_asked
 
 
 def exchanged_rows(own: RowConversion, kept: Iterator[pa.Table], other: RowConversion, moved: Iterator[pa.Table],

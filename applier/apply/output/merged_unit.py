@@ -23,7 +23,8 @@ from applier.schema.definition import TableDefinition, table_schema, without_row
 from applier.snapshot.files.file_entries import FileEntry, KeyValue, MergedFile
 from applier.snapshot.files.value_marks import for_nulls
 from applier.snapshot.lake import compaction
-from applier.snapshot.lake.merged_rows import KeyOrder, Part, RangeReader, RowFiles, reached
+from applier.snapshot.lake.key_order import KeyOrder, reached
+from applier.snapshot.lake.merged_rows import Part, RangeReader, RowFiles
 from applier.snapshot.writer import POSITIONS
 from keysearch.keybytes import KeyBytes
 

@@ -1,3 +1,3 @@
 """Converts the rows of whole tables over an ALTER TABLE, as the servers do."""
 
-__all__ = ["numbers", "partitions", "rows", "scan_order", "versions"]
+__all__ = ["new_numbers", "numbers", "partitions", "rows", "scan_order", "versions"]

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.columns.alter import numbers
+from applier.columns.alter.new_numbers import NewNumbers
 from applier.columns.alter.partitions import are_in
 from applier.columns.alter.versions import which_hold
 from applier.columns.defaults import (
@@ -39,13 +39,11 @@ from applier.schema.history.effects import computes_anew, moves_timestamps
 from applier.schema.history.in_place import computes_the_same, is_in_place
 from applier.schema.partitions import PartRows
 from applier.schema.table_parts import Column
-from applier.sql.assignment.conversion import assigned
 from applier.sql.casting import invalid_dates, members
 from applier.sql.casting.temporals import as_copied
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.dates.current import current_timestamp
 from applier.sql.grammar import has_columns
-from applier.sql.values import numbers as numbers_of
 
 _Values: TypeAlias = Callable[[str], pa.Array | pa.ChunkedArray]
 """The values of a column by its name."""
@@ -63,14 +61,11 @@ class RowConverter:
     def __init__(self, conversion: RowConversion, unordered: str = "", counter: int | None = None) -> None:
         """`unordered` is the order of the rows, as text, if it is not the order in which the server copied them,
         `counter` the number from which the statement continues numbers, None if that is unknown. `misplaced` gets the
-        rows that come to lie in a partition to which they do not belong. `have_asked` becomes true once rows got
-        numbers in a column that was there before, `draws` is then the column, or one with a sequence's numbers."""
-        self._conversion, self._unordered, self._counter = conversion, unordered, counter
+        rows that come to lie in a partition to which they do not belong."""
+        self._conversion, self.numbers = conversion, NewNumbers(conversion, unordered, counter)
         self.schema = table_schema(conversion.new)
         self.misplaced: list[pa.Table] = []
-        self.have_asked, self.draws = False, ""
         self._column_numbers = {column.name: number for number, column in enumerate(conversion.old.stored_columns)}
-        self._done = 0
         self._stored = [(column, source) for column, source in
                         zip(conversion.new.columns, conversion.sources, strict=True) if column.generated != "virtual"]
 
@@ -122,7 +117,7 @@ class RowConverter:
             made.pop(name, None)
         for column, _ in self._stored:
             row.values(column.name, rows.num_rows)
-        self._done += rows.num_rows
+        self.numbers.n_before += rows.num_rows
         converted = pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
         if held is not None:  # in place, rows that do not hold any more are numbered before they are left out
             converted = converted.filter(held)
@@ -225,7 +220,7 @@ class RowConverter:
             asks = np.asarray(values.is_null())
             if not self._conversion.keeps_zeros:
                 asks |= np.asarray(pc.equal(made, pa.scalar(0, made.type)).fill_null(False))
-            made = self._with_numbers(made, asks, column) if asks.any() else made
+            made = self.numbers.filled(made, asks, column) if asks.any() else made
         return made
 
     def _keeps_bytes(self, old: ColumnType, new: ColumnType) -> bool:
@@ -257,33 +252,6 @@ class RowConverter:
             return values
         return values if is_in_place(self._conversion) else copied
 
-    def _with_numbers(self, values: pa.Array | pa.ChunkedArray, asks: np.ndarray, column: Column) -> pa.Array:
-        """The values of a column that becomes AUTO_INCREMENT: rows where `asks` is set get one more than the largest
-        value before them, or the first number. On MySQL a NULL stays if it may, and its number is used up."""
-        self._check_order(len(values))
-        self.have_asked, self.draws = True, column.name
-        try:
-            known = np.asarray(values.cast(pa.int64()).fill_null(0))
-            made = numbers.filled(known, asks, self._first_number(column), self._conversion.numbering)
-        except (pa.ArrowException, NotComputable) as error:
-            raise self._cannot(f"column {column.name} numbers the rows: {error}") from None
-        stays = column.nullable and self._conversion.new.flavour == "mysql"
-        mask = np.asarray(values.is_null()) if stays else None
-        return pa.array(made, mask=mask).cast(arrow_type(column.type))
-
-    def _first_number(self, column: Column) -> int:
-        """Where the column begins to number the rows, 0 where any table begins."""
-        if self._conversion.first_number or not self._conversion.continues_numbers:
-            return self._conversion.first_number
-        if self._counter is None:
-            raise self._cannot(f"column {column.name} continues the numbers of another column")
-        return self._counter if self._counter > 1 else 0
-
-    def _check_order(self, n: int) -> None:
-        if self._unordered and n > 1:
-            raise self._cannot("AUTO_INCREMENT numbers the rows in an order that a snapshot does not keep: they lie "
-                               f"{self._unordered}")
-
     def _instead_of_null(self, column: Column, source: Column) -> pa.Scalar:
         """The values of a column that becomes NOT NULL: NULLs become zero, empty, or no member; in a TIMESTAMP the
         statement's time. If MariaDB alters the table in place, they become the column's previous default, if that was
@@ -311,9 +279,9 @@ class RowConverter:
 
     def _added(self, n: int, column: Column, values: _Values) -> pa.Array:
         if column.auto_increment:
-            return self._numbers(n, column)
+            return self.numbers.added(n, column)
         if column.name in self._conversion.drawn:
-            return self._drawn(n, column)
+            return self.numbers.drawn(n, column)
         if (versioning := self._conversion.new.versioning) is not None and versioning.has(column.name):
             starts = folded(column.name) == folded(versioning.row_start)
             time = self._conversion.timestamp_us if starts else self._conversion.end_of_time
@@ -331,36 +299,6 @@ class RowConverter:
         is_once = conversion.new.flavour == "mariadb" and default is not None and default.kind == "expression" \
             and not column.type.entry.prefix and not has_columns(default.text) and not is_in_place(conversion)
         return replace(conversion.session, made_in=conversion.connection) if is_once else conversion.session
-
-    def _numbers(self, n: int, column: Column) -> pa.Array:
-        """An added column with AUTO_INCREMENT: NULL if it may be (`INT AUTO_INCREMENT NULL`), unless MariaDB copies."""
-        if column.nullable and (self._conversion.new.flavour == "mysql" or is_in_place(self._conversion)):
-            return pa.nulls(n, arrow_type(column.type))
-        self._check_order(self._done + n)
-        first, numbering = self._first_number(column), self._conversion.numbering
-        try:
-            made = numbers.added(range(self._done, self._done + n), first, numbering,
-                                 in_place=is_in_place(self._conversion))
-        except NotComputable as error:
-            raise self._cannot(f"column {column.name} numbers the rows: {error}") from None
-        return pa.array(made).cast(arrow_type(column.type))
-
-    def _drawn(self, n: int, column: Column) -> pa.Array:
-        """A sequence's next numbers; a row takes them for its columns one after the other."""
-        name = self._conversion.drawn[column.name]
-        state = next((state for state in self._conversion.sequences if (state.database, state.name) == name), None)
-        if state is None or not state.step:
-            raise self._cannot(f"column {column.name} gets numbers of the sequence {'.'.join(name)}, and it is not "
-                               "known where a replica's stands")
-        self.draws = column.name
-        self._check_order(self._done + n)
-        sharing = [other for other, sequence in self._conversion.drawn.items() if sequence == name]
-        steps = np.arange(self._done, self._done + n, dtype=np.int64) * len(sharing) + sharing.index(column.name)
-        last = state.next_value + state.step * ((self._done + n) * len(sharing) - 1)
-        if not state.minimum <= min(state.next_value, last) <= max(state.next_value, last) <= state.maximum:
-            raise self._cannot(f"column {column.name} gets more numbers than the sequence {'.'.join(name)} has")
-        made = numbers_of(pa.array(state.next_value + state.step * steps), constant=False)
-        return assigned(made, column.type, self._conversion.session)
 
     def _now(self, column: Column) -> pa.Scalar:
         return current_timestamp(column.type.fsp, self._conversion.session).values[0]

@@ -11,13 +11,11 @@ rows, keys against each other, and the rows of a whole range against the counts 
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,20 +28,17 @@ from applier.io.resolver import is_local
 from applier.schema.definition import without_rows
 from applier.snapshot.files import location
 from applier.snapshot.files.checks import REPLACE, check_columns, reading
-from applier.snapshot.files.file_entries import FileEntry, KeyKind, KeyValue, Layer, MergedFile
+from applier.snapshot.files.file_entries import FileEntry, KeyValue, Layer, MergedFile
 from applier.snapshot.files.row_groups import GroupedFile
 from applier.snapshot.files.stored_columns import as_rows
 from applier.snapshot.files.value_marks import MarkedValues
+from applier.snapshot.lake.key_order import KeyOrder
+from applier.snapshot.lake.recent_values import Recent
 from applier.snapshot.writer import POSITIONS
-from keysearch.keybytes import KeyBytes, find_ranges, int_key
-from keysearch.keyrules import encode_by_rules
 
 _REMEMBERED_BYTES, _REMEMBERED = 64 << 20, 1024
 """The limits of the cache of row files and positions, in bytes and in files. Files never change, so the next ranges can
 use them."""
-_READABLE = 32
-"""The number of readable bytes that follow the keys of a KeyBytes."""
-_Made = TypeVar("_Made")
 _Bounds = tuple[KeyValue | None, KeyValue | None]
 
 
@@ -55,52 +50,6 @@ class Part:
     rows: pa.Table
     files: np.ndarray
     positions: np.ndarray
-
-
-@dataclass(frozen=True)
-class KeyOrder:
-    """The key by which rows are merged: its columns, kind and rules."""
-
-    names: tuple[str, ...]
-    kind: KeyKind
-    rules: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, layer: Layer) -> KeyOrder:
-        """That of a layer."""
-        return cls(layer.key, layer.key_kind, layer.key_rules)
-
-    def numbers(self, rows: pa.Table, bounds: Sequence[KeyValue]) -> np.ndarray:
-        """Return the number of the ascending bounds that each row's key reaches: int64[n]."""
-        columns = [rows.column(name) for name in self.names]
-        return reached(int_key(columns[0]) if self.kind == "int" else encode_by_rules(columns, self.rules), bounds)
-
-    def order(self, rows: pa.Table) -> np.ndarray:
-        """Return the rows' numbers in the order of their keys: int64[n]. Raises ValueError if two rows have the same
-        key."""
-        columns = [rows.column(name) for name in self.names]
-        if self.kind == "int":
-            keys = int_key(columns[0])
-            order = np.argsort(keys, kind="stable")
-            is_twice = bool((np.diff(keys[order]) == 0).any())
-        else:
-            texts = encode_by_rules(columns, self.rules).to_arrow()
-            order = pc.array_sort_indices(texts).to_numpy().astype(np.int64)
-            ascending = texts.take(pa.array(order))
-            is_twice = len(order) > 1 and pc.any(pc.equal(ascending[1:], ascending[:-1])).as_py()
-        if is_twice:
-            raise ValueError("two rows have one key")
-        return order
-
-
-def reached(keys: np.ndarray | KeyBytes, bounds: Sequence[KeyValue]) -> np.ndarray:
-    """Return the number of the ascending bounds that each key reaches: int64[n]."""
-    if not isinstance(keys, KeyBytes):
-        return np.searchsorted(np.array(bounds, np.int64), keys, side="right")
-    texts = [bound for bound in bounds if isinstance(bound, bytes)]
-    offsets = np.cumsum([0, *map(len, texts)])
-    data = np.frombuffer(b"".join(texts) + bytes(_READABLE), np.uint8)
-    return find_ranges(keys, KeyBytes(offsets, data))
 
 
 class RowFiles:
@@ -338,40 +287,6 @@ def _meet(low: Any, high: Any, wanted: Sequence[_Bounds]) -> bool:
         return False
     begin: Any = wanted[number][0]
     return begin is None or begin <= high
-
-
-@dataclass
-class Recent:
-    """A cache of recent values, limited in number and bytes. A key always stands for the same value."""
-
-    most: int
-    most_bytes: int
-    _values: OrderedDict[object, tuple[Any, int]] = field(default_factory=OrderedDict)
-    _bytes: int = 0
-    _lock: Any = field(default_factory=threading.Lock)
-    making: dict[object, Any] = field(default_factory=dict)
-    """A lock for each key whose value a thread makes."""
-
-    def get(self, key: object, make: Callable[[], _Made], size: Callable[[_Made], int]) -> _Made:
-        """Return the value of a key. If it is not in the cache, one thread makes it, and others wait for it."""
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                found: _Made = self._values[key][0]
-                return found
-            turn = self.making.setdefault(key, threading.Lock())
-        with turn:
-            if key in self._values:
-                return self.get(key, make, size)
-            made = make()
-            n_bytes = size(made)
-            with self._lock:
-                if key not in self._values:  # else made by one that began when another's was already dropped
-                    self._values[key], self._bytes = (made, n_bytes), self._bytes + n_bytes
-                self.making.pop(key, None)
-                while len(self._values) > self.most or self._bytes > self.most_bytes:
-                    self._bytes -= self._values.popitem(last=False)[1][1]
-        return made
 
 
 _FILES, _ROWS = Recent(_REMEMBERED, _REMEMBERED_BYTES), Recent(_REMEMBERED, _REMEMBERED_BYTES)

@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 
-from applier.snapshot.lake.merged_rows import Recent
+from applier.snapshot.lake.recent_values import Recent
 
 
 def get(cache, key, make):

@@ -1,3 +1,3 @@
 """Functions of dates and times."""
 
-__all__ = ["calendars", "clocks", "current", "date_functions", "forms", "times"]
+__all__ = ["calendars", "clock_texts", "clocks", "current", "date_functions", "forms", "sums", "times"]
