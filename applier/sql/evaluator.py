@@ -153,7 +153,7 @@ class Evaluator:
 
     def _called(self, call: Call) -> Value:
         # Most tables have no expression that calls a function: their replay does not load all of them.
-        from applier.sql.calls import Calls
+        from applier.sql.calls.evaluation import Calls
 
         made = Calls(self.value, self._n, self._session).called(call)
         if not pa.types.is_floating(made.values.type):
