@@ -13,6 +13,7 @@ from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 import keysearch.memory  # noqa: F401  it names the cache of kernels: jsondiff's tests by themselves would have another
+from applier.engine.room import memory_bytes
 from applier.errors import wording
 from tests.support.called_functions import CalledFunctions
 from tests.support.costs import Costs
@@ -22,9 +23,11 @@ from tests.support.witnessing import StoppingWitness
 
 os.environ.pop("COLUMNS", None)  # workers of xdist have it, and tables in pipes would be as wide
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30
-"""Where temporary files are, of processes that tests start, too, and the bytes that have to be free there. Tests make
-and remove hundreds of thousands of small files: on a disk, that takes a third of the time of replays in passes."""
-if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ROOM:
+"""Where temporary files are, of processes that tests start, too, and the bytes that have to be free there, a quarter of
+the memory at most. Tests make and remove hundreds of thousands of small files: on a disk, that takes a third of the
+time of replays in passes."""
+if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ROOM and \
+        memory_bytes() >= 4 * ROOM and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:  # tests run programs there
     os.environ["TMPDIR"], tempfile.tempdir = str(MEMORY), None
 # How long an example takes is how busy the machine is.
 for profile, n in (("day", MOST // 4), ("thorough", MOST)):

@@ -16,14 +16,18 @@ from applier.sql.values import numbers as numbers_of
 
 
 class NewNumbers:
-    """Numbers the rows of a table over one statement, a chunk at a time. `n_before` is how many rows have been
-    converted, `draws` a column with numbers, if there is one; `have_asked`: a column that was there before has them.
-    All methods raise SchemaError if it is unknown which numbers the server gives."""
+    """Numbers the rows of a table over one statement, a chunk at a time. `draws` is a column with numbers, "" if there
+    is none; `have_asked`: a column that was there before has them. Errors: SchemaError if it is unknown which numbers
+    the server gives."""
 
     def __init__(self, conversion: RowConversion, unordered: str, counter: int | None) -> None:
         """`unordered` and `counter` as in RowConverter."""
         self._conversion, self._unordered, self._counter = conversion, unordered, counter
-        self.n_before, self.draws, self.have_asked = 0, "", False
+        self._done, self.draws, self.have_asked = 0, "", False
+
+    def advance(self, n: int) -> None:
+        """Note that the next chunk begins n rows later."""
+        self._done += n
 
     def filled(self, values: pa.Array | pa.ChunkedArray, asks: np.ndarray, column: Column) -> pa.Array:
         """The values of a column that becomes AUTO_INCREMENT: rows where `asks` is set get one more than the largest
@@ -43,10 +47,10 @@ class NewNumbers:
         """An added column with AUTO_INCREMENT: NULL if it may be (`INT AUTO_INCREMENT NULL`), unless MariaDB copies."""
         if column.nullable and (self._conversion.new.flavour == "mysql" or is_in_place(self._conversion)):
             return pa.nulls(n, arrow_type(column.type))
-        self._check_order(self.n_before + n)
+        self._check_order(self._done + n)
         first, numbering = self._first(column), self._conversion.numbering
         try:
-            made = numbers.added(range(self.n_before, self.n_before + n), first, numbering,
+            made = numbers.added(range(self._done, self._done + n), first, numbering,
                                  in_place=is_in_place(self._conversion))
         except NotComputable as error:
             raise self._conversion.refusal(f"column {column.name} numbers the rows: {error}") from None
@@ -60,10 +64,10 @@ class NewNumbers:
             raise self._conversion.refusal(f"column {column.name} gets numbers of the sequence {'.'.join(name)}, and "
                                            "it is not known where a replica's stands")
         self.draws = column.name
-        self._check_order(self.n_before + n)
+        self._check_order(self._done + n)
         sharing = [other for other, sequence in self._conversion.drawn.items() if sequence == name]
-        steps = np.arange(self.n_before, self.n_before + n, dtype=np.int64) * len(sharing) + sharing.index(column.name)
-        last = state.next_value + state.step * ((self.n_before + n) * len(sharing) - 1)
+        steps = np.arange(self._done, self._done + n, dtype=np.int64) * len(sharing) + sharing.index(column.name)
+        last = state.next_value + state.step * ((self._done + n) * len(sharing) - 1)
         if not state.minimum <= min(state.next_value, last) <= max(state.next_value, last) <= state.maximum:
             raise self._conversion.refusal(f"column {column.name} gets more numbers than the sequence {'.'.join(name)} "
                                            "has")

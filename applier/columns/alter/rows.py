@@ -61,7 +61,7 @@ class RowConverter:
     def __init__(self, conversion: RowConversion, unordered: str = "", counter: int | None = None) -> None:
         """`unordered` is the order of the rows, as text, if it is not the order in which the server copied them,
         `counter` the number from which the statement continues numbers, None if that is unknown. `misplaced` gets the
-        rows that come to lie in a partition to which they do not belong."""
+        rows that come to lie in a partition to which they do not belong; `numbers` says which columns got numbers."""
         self._conversion, self.numbers = conversion, NewNumbers(conversion, unordered, counter)
         self.schema = table_schema(conversion.new)
         self.misplaced: list[pa.Table] = []
@@ -117,7 +117,7 @@ class RowConverter:
             made.pop(name, None)
         for column, _ in self._stored:
             row.values(column.name, rows.num_rows)
-        self.numbers.n_before += rows.num_rows
+        self.numbers.advance(rows.num_rows)
         converted = pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
         if held is not None:  # in place, rows that do not hold any more are numbered before they are left out
             converted = converted.filter(held)

@@ -1,3 +1,3 @@
-"""Converts values of expressions to what columns store: one module for each step, and one for each kind of column."""
+"""Converts values of expressions to what columns store, by the form of a value and the kind of column."""
 
 __all__ = ["constants", "conversion", "documents", "forms", "targets"]

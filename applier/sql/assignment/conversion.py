@@ -59,6 +59,7 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
 
 
 def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) -> pa.Array:
+    """The values as the column stores them, first a constant as it is read, then all others by the kind of column."""
     if value.is_null or value.values.null_count == len(value.values):
         return pa.nulls(len(value.values), arrow_type(wanted))
     value = forms.in_charset_of(value, wanted, session)
@@ -103,7 +104,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
 
 
 def _converted(value: Value, wanted: ColumnType, session: Session, strict: bool) -> pa.Array:
-    """The values as the column has them, converted from the type that they have now."""
+    """The values as the column has them, converted from the type that they have now. Raises NotComputable."""
     if value.type == wanted and value.values.type == arrow_type(wanted):
         return pc.utf8_rtrim(value.values, " ") if wanted.base == "char" else value.values
     if session.flavour == "mysql" and value.is_column and value.type.base == wanted.base and \
@@ -123,7 +124,7 @@ def _converted(value: Value, wanted: ColumnType, session: Session, strict: bool)
 
 
 def _of_members(value: Value, session: Session) -> Session:
-    """A member's number is found in MySQL as in MariaDB."""
+    """The session in which a member is found: MySQL finds its number as MariaDB does."""
     return replace(session, flavour="mariadb") if value.type.base in NUMBERS | {"year"} else session
 
 
@@ -139,7 +140,7 @@ def _check_time(value: Value, wanted: ColumnType, session: Session) -> None:
 
 def _addresses(value: Value, wanted: ColumnType, session: Session, strict: bool) -> pa.Array:
     """INET4, INET6 and UUID of text and bytes; of numbers, dates and times, MariaDB makes zeros. Seen on 10.11 and
-    11.8; `strict` takes no constant that is none of the type."""
+    11.8. Raises NotComputable, with `strict` also for a constant that is none of the type."""
     if value.is_instant:
         raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
     if value.type.base not in NUMBERS | TEMPORAL | {"year"}:

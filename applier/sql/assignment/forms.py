@@ -48,7 +48,8 @@ def in_charset_of(value: Value, wanted: ColumnType, session: Session) -> Value:
 
 
 def as_chosen_and_shown(value: Value, wanted: ColumnType, session: Session) -> Value:
-    """The value as the text that it is shown as, where the column gets this text and not the value."""
+    """The value as the text that it is shown as, where the column gets this text and not the value; a double that is
+    computed has all of its digits. Raises NotComputable."""
     if value.shown is not None and wanted.base not in MEMBERS and (wanted.charset or wanted.base in BINARY):
         shown = pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
         width = (value.type.base == "double" and wanted.base in FIELDS and wanted.length) or 0

@@ -1,5 +1,5 @@
-"""What values of expressions are converted from, by the kind of column: bits, members, years, whole numbers, text and
-times are each made in their own way of numbers, dates and bytes."""
+"""The value from which each kind of column is converted: one function for BIT, members, YEAR, whole numbers, text and
+TIME each."""
 
 from __future__ import annotations
 
@@ -67,14 +67,15 @@ def for_bits(value: Value, wanted: ColumnType, session: Session) -> Value:
 
 
 def for_member(value: Value, wanted: ColumnType, session: Session) -> Value:
-    """The number or the text of an ENUM's or a SET's member."""
+    """The number or the text of an ENUM's or a SET's member. Raises NotComputable."""
     if wanted.base == "set" and value.type.base in ("bigint", "bit") and session.flavour == "mysql":
         value = numbers(signed_bits(whole_numbers(value, session).values), constant=value.constant)
     return _truncated(value) if value.type.base in NUMBERS | {"year"} else value
 
 
 def for_year(value: Value, wanted: ColumnType, session: Session) -> Value:
-    """The year of a date, or the number or text that is one; a time of MySQL's is one of the current day."""
+    """The year of a date, or the number or text that is one; a time of MySQL's is one of the current day. Raises
+    NotComputable."""
     if value.type.base == "time" and session.flavour == "mariadb" and not value.is_column:
         zeros = pc.if_else(value.values.is_null(), pa.scalar(None, pa.int16()), pa.scalar(0, pa.int16()))
         return Value(zeros, wanted, value.constant)

@@ -1,7 +1,9 @@
-"""The arguments of calls as their functions read them: dates in text, bytes of bits, text beside bytes, formats."""
+"""The arguments of calls as their functions read them: dates in text, bytes of bits, text beside bytes, formats; and
+the collation in which they are compared."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pyarrow as pa
@@ -11,12 +13,13 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, GEOMETRY, ColumnType
 from applier.sql.calls.bytes_beside_text import as_one_kind
-from applier.sql.calls.registry import COUNTS, OF_BYTES, OF_STRINGS
+from applier.sql.calls.registry import COUNTS, LENGTHENING, NOT_LENGTHENING, OF_BYTES, OF_STRINGS
 from applier.sql.casting.byte_strings import bit_bytes
 from applier.sql.casting.texts import WIDE
 from applier.sql.nodes import Call, Node, nodes_of
 from applier.sql.read_times import datetimes
 from applier.sql.values import BYTES, TEXT, Value
+from keysearch.collation import collation_of
 
 _OF_GEOMETRY = frozenset({"LTRIM", "RTRIM", "HEX"})
 """Others for which a geometry is its bytes."""
@@ -25,6 +28,11 @@ _OF_TIMES = frozenset({"TIME", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "EXTRA
 """Functions that read a time out of text."""
 _WITH_FORMATS = frozenset({"STR_TO_DATE", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "CONVERT_TZ"})
 _IN_BASES = frozenset({"CONV", "BIN", "OCT"})
+_OF_DOCUMENTS = frozenset(
+    f"JSON_{word}" for word in ("TYPE", "UNQUOTE", "QUOTE", "PRETTY", "EXTRACT", "KEYS", "ARRAY", "OBJECT", "SET",
+                                "INSERT", "REPLACE", "REMOVE", "ARRAY_APPEND", "ARRAY_INSERT", "MERGE_PATCH",
+                                "MERGE_PRESERVE", "MERGE", "SEARCH"))
+"""MySQL's functions that make documents, or text in the collation of documents."""
 
 
 def as_read(call: Call, arguments: list[Value], session: Session) -> list[Value]:
@@ -87,3 +95,33 @@ def _as_format(value: Value, name: str) -> Value:
             name == "STR_TO_DATE" or (value.digits is False and value.constant and value.is_loose)):
         return replace(value, values=value.values.cast(pa.string()), type=TEXT, digits=False, is_loose=False)
     return value
+
+
+def comparing(call: Call, arguments: list[Value], session: Session) -> Session:
+    """The session in which a call compares text: in MySQL that of documents has a collation of its own, which only
+    columns and CASTs precede (seen on 9.7)."""
+    nodes, compared = call.arguments, arguments
+    if call.name == "SIMPLE CASE":
+        nodes, compared = (nodes[0], *nodes[1:-1:2]), [arguments[0], *arguments[1:-1:2]]
+    if call.name == "FIELD":  # whose first value decides
+        nodes = nodes[:1]
+    if session.flavour != "mysql" or session.literals in WIDE or any(
+            value.type.collation is not None or value.type.base in BINARY for value in compared):
+        return session
+    collation = _collation_of_documents(nodes)
+    return session if collation is None else replace(session, compares_in=collation_of(collation, "mysql"))
+
+
+def _collation_of_documents(nodes: Iterable[Node]) -> str | None:
+    """The collation in which text is compared if a document's is among it; None if not, or if a CAST has made some."""
+    found: str | None = None
+    for node in nodes:
+        if isinstance(node, Call) and node.name == "CAST" and node.word != "JSON":
+            return None
+        if isinstance(node, Call) and (node.name in _OF_DOCUMENTS or node.name == "CAST"):
+            found = found or "utf8mb4_bin"
+        elif isinstance(node, Call) and node.name == "JSON_VALUE":
+            found = found or ("utf8mb4_0900_bin" if node.word == "" else None)
+        elif isinstance(node, Call) and node.name in NOT_LENGTHENING | LENGTHENING:
+            found = found or _collation_of_documents(node.arguments)
+    return found

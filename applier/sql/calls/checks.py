@@ -1,4 +1,4 @@
-"""Calls whose result is unknown, by the kinds of their arguments: they are refused before they are computed."""
+"""Calls that are refused before they are computed, by the kinds of their arguments, since their result is unknown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_SEARCHES = frozenset({"LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRIN
 9.7)."""
 
 
-def check_wide(call: Call, arguments: list[Value], session: Session) -> None:
+def check_misread(call: Call, arguments: list[Value], session: Session) -> None:
     """Raise NotComputable for arguments that servers misread beside wide character sets, and for literals that they
     change."""
     if call.name in _MISREADING and session.flavour == "mysql" and session.made_in in WIDE and \

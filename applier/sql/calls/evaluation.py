@@ -12,10 +12,10 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.sql.calls import results
-from applier.sql.calls.arguments import as_digits, as_instants, as_read
+from applier.sql.calls.arguments import as_digits, as_instants, as_read, comparing
 from applier.sql.calls.bits_as_dates import as_no_date, without_bits
 from applier.sql.calls.bytes_beside_text import chosen_of, with_chosen_text
-from applier.sql.calls.checks import CHOSEN_DATE, check_chosen, check_wide
+from applier.sql.calls.checks import CHOSEN_DATE, check_chosen, check_misread
 from applier.sql.calls.compared_casts import as_compared
 from applier.sql.calls.registry import CHOICES, FUNCTIONS
 from applier.sql.functions import conditions, intervals
@@ -44,24 +44,25 @@ class Calls:
         if call.name not in FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
         given = self._given(call)
-        check_wide(call, given, session)
+        check_misread(call, given, session)
         chosen = chosen_of(call.name, given) if call.name in CHOICES else []
         check_chosen(call, given, chosen)
         if chosen:
             given = with_chosen_text(given, chosen)
         arguments = as_read(call, given, session)
-        made = FUNCTIONS[call.name](arguments, call, results.comparing(call, arguments, session), self._n)
+        made = FUNCTIONS[call.name](arguments, call, comparing(call, arguments, session), self._n)
         if call.name in ("ADDTIME", "SUBTIME") and given[0].is_text and made.type.base == "datetime":
             made = intervals.as_shown(made, session)  # the type that it had before an interval was added
         if call.name == "NULLIF" and given[0].type.base in BINARY and made.is_text:  # it was text to be compared
             made = replace(made, values=made.values.cast(pa.binary()), type=given[0].type, digits=given[0].digits,
                            is_loose=given[0].is_loose)
         made = results.in_its_charset(made, call, arguments, session)
-        made = results.of_kind(made, call, arguments, given, chosen)
+        made = results.as_bytes_or_text(made, call, arguments, given, chosen)
         made = results.without_fraction(made, call, session)
-        return results.with_known_digits(made, call, arguments, session)
+        return results.without_unknown_digits(made, call, arguments, session)
 
     def _cast(self, call: Call) -> Value:
+        """A CAST, whose argument is evaluated as its type needs it."""
         value = (self._with_days if call.word.startswith("DATE") else self._value)(call.arguments[0])
         if value.is_of_dates and not call.word.startswith(("CHAR", "BINARY", "DATE")):
             raise NotComputable(CHOSEN_DATE)

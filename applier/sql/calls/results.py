@@ -1,8 +1,7 @@
-"""What calls make: in which character set, bytes or text, and how many digits of it are known."""
+"""What calls make: in which character set, bytes or text, and whether its digits are known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import pyarrow as pa
@@ -12,12 +11,11 @@ from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
 from applier.sql.calls.bytes_beside_text import beside_charset, chosen_of
-from applier.sql.calls.registry import LENGTHENING, NOT_LENGTHENING
+from applier.sql.calls.registry import NOT_LENGTHENING
 from applier.sql.casting.texts import WIDE
 from applier.sql.functions import powers
-from applier.sql.nodes import Call, Node
+from applier.sql.nodes import Call
 from applier.sql.values import BOOL, BYTES, TEXT, Value, has_seconds, text_type, type_of_bytes
-from keysearch.collation import collation_of
 
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE", "JSON_TYPE",
                              "JSON_COMPACT", "JSON_DETAILED", "JSON_KEYS"})
@@ -39,14 +37,10 @@ _IN_SESSION_CHARSET = frozenset({
     "SHA1", "SHA2", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "MONTHNAME", "DAYNAME"})
 """Functions whose text is in the session's character set, which is a table's own where the table is opened: bytes, if
 that is binary."""
-_OF_DOCUMENTS = frozenset(
-    f"JSON_{word}" for word in ("TYPE", "UNQUOTE", "QUOTE", "PRETTY", "EXTRACT", "KEYS", "ARRAY", "OBJECT", "SET",
-                                "INSERT", "REPLACE", "REMOVE", "ARRAY_APPEND", "ARRAY_INSERT", "MERGE_PATCH",
-                                "MERGE_PRESERVE", "MERGE", "SEARCH"))
-"""MySQL's functions that make documents, or text in the collation of documents."""
 
 
-def of_kind(made: Value, call: Call, arguments: list[Value], given: list[Value], chosen: list[Value]) -> Value:
+
+def as_bytes_or_text(made: Value, call: Call, arguments: list[Value], given: list[Value], chosen: list[Value]) -> Value:
     """What a call makes, as bytes or text that others read: `given` are the arguments before they were read, `chosen`
     those of which it chooses one. Raises NotComputable."""
     is_explicit, parts = any(value.is_explicit for value in given), chosen or given
@@ -63,7 +57,7 @@ def of_kind(made: Value, call: Call, arguments: list[Value], given: list[Value],
     return made
 
 
-def with_known_digits(made: Value, call: Call, arguments: list[Value], session: Session) -> Value:
+def without_unknown_digits(made: Value, call: Call, arguments: list[Value], session: Session) -> Value:
     """What a call makes, which does not show its digits if it is unknown how many a server expects."""
     is_told = call.name == "MAKETIME" or (
         call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and arguments[1].constant)
@@ -107,36 +101,6 @@ def without_fraction(made: Value, call: Call, session: Session) -> Value:
     expects_none = made.is_text or made.type.base in BINARY
     is_one = call.name in _OF_A_FORMAT or (call.name == "CAST" and not call.word.startswith("CHARSET "))
     return replace(made, text_scale=0) if session.flavour == "mariadb" and expects_none and is_one else made
-
-
-def comparing(call: Call, arguments: list[Value], session: Session) -> Session:
-    """The session in which a call compares text: in MySQL that of documents has a collation of its own, which only
-    columns and CASTs precede (seen on 9.7)."""
-    nodes, compared = call.arguments, arguments
-    if call.name == "SIMPLE CASE":
-        nodes, compared = (nodes[0], *nodes[1:-1:2]), [arguments[0], *arguments[1:-1:2]]
-    if call.name == "FIELD":  # whose first value decides
-        nodes = nodes[:1]
-    if session.flavour != "mysql" or session.literals in WIDE or any(
-            value.type.collation is not None or value.type.base in BINARY for value in compared):
-        return session
-    collation = _collation_of_documents(nodes)
-    return session if collation is None else replace(session, compares_in=collation_of(collation, "mysql"))
-
-
-def _collation_of_documents(nodes: Iterable[Node]) -> str | None:
-    """The collation in which text is compared if a document's is among it; None if not, or if a CAST has made some."""
-    found: str | None = None
-    for node in nodes:
-        if isinstance(node, Call) and node.name == "CAST" and node.word != "JSON":
-            return None
-        if isinstance(node, Call) and (node.name in _OF_DOCUMENTS or node.name == "CAST"):
-            found = found or "utf8mb4_bin"
-        elif isinstance(node, Call) and node.name == "JSON_VALUE":
-            found = found or ("utf8mb4_0900_bin" if node.word == "" else None)
-        elif isinstance(node, Call) and node.name in NOT_LENGTHENING | LENGTHENING:
-            found = found or _collation_of_documents(node.arguments)
-    return found
 
 
 def _shows(value: Value) -> bool:

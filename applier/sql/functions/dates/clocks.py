@@ -1,4 +1,4 @@
-"""Functions of times of day, and of dates with them, over whole columns.
+"""MAKETIME, TIMESTAMP, TIMESTAMPADD, FROM_UNIXTIME and CONVERT_TZ, over whole columns.
 
 Source: MySQL manual, "Date and Time Functions"; judged by MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.
 """
