@@ -88,8 +88,8 @@ def pytest_collection():
 
 
 TRACED = pytest.StashKey[set[pytest.Item]]()
-"""The tests that --cov traces, as tracing doubles their time: each unit test that `make cover` runs, in its first case,
-and no random ones."""
+"""The tests that --cov traces, as tracing doubles their time: each unit test of a package that `make cover` runs, in
+its first case, and no random ones."""
 DEAR = {"slow", "thorough", "hypothesis"}
 LONGEST = ("test_wheel.py", "test_cold_nodes.py")
 """Modules that take about a minute, for one fixture or one test. A process of xdist that is through takes tests from
@@ -105,7 +105,8 @@ def pytest_collection_modifyitems(config, items):
     mark_thorough(items)
     config.stash[COLLECTED] = [*items]
     first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
-    config.stash[TRACED] = {item for item in first.values() if kind(item.path) == "unit"
+    config.stash[TRACED] = {item for item in first.values()
+                            if kind(item.path) == "unit" and item.path.parent.name != "unit"
                             and not DEAR & {mark.name for mark in item.iter_markers()}}
     items.sort(key=lambda item: item.path.name not in LONGEST)
 

@@ -53,8 +53,8 @@ def test_killed_before_it_touches_a_file(threads, pass_bytes, archive, tmp_path)
 
 @pytest.mark.parametrize("kills", [
     (("publication", "driver"),),
-    pytest.param((("task", "java"), ("task", "worker")), marks=pytest.mark.thorough),
-    pytest.param((("outline", "java"), ("task", "all")), marks=pytest.mark.thorough)], ids=["driver", "each", "all"])
+    pytest.param((("task", "java"), ("task", "worker"), ("outline", "java"), ("task", "all")),
+                 marks=pytest.mark.thorough)], ids=["driver", "others"])
 def test_killed_on_spark(kills, archive, base, tmp_path):
     """The driver, its Java, a Python worker, and all of them, at points that do not depend on how long anything takes;
     on top of a base, which stays as it was."""

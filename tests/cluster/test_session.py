@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from threading import Event, Thread
 
 import pytest
@@ -31,14 +32,15 @@ def test_there_is_one_session_a_process(spark):
 
 def test_threads_that_make_frames_keep_the_active_session(spark):
     """The second of two threads could restore what the first one had made active."""
-    made, second, left = spark.newSession(), Event(), Event()
+    users, made, second, left = spark.newSession(), spark.newSession(), Event(), Event()
+    warmed_up()
 
     def overlapping():
         with spark_private.active_session_kept(made):
             second.set()
             left.wait(20)
 
-    spark.createDataFrame([(1,)], "a int")
+    users.createDataFrame([(1,)], "a int")
     thread = Thread(target=overlapping)
     with spark_private.active_session_kept(made):
         made.createDataFrame([(1,)], "a int")
@@ -46,7 +48,27 @@ def test_threads_that_make_frames_keep_the_active_session(spark):
         second.wait(1)
     left.set()
     thread.join()
-    assert type(spark).getActiveSession() is spark
+    assert type(spark).getActiveSession() is users
+
+
+def test_a_session_that_another_thread_makes_active_stays_active(spark):
+    """It did not while the first job of `start_in_background` restored the one before."""
+    users, made = spark.newSession(), spark.newSession()
+    warmed_up()
+    spark.createDataFrame([(1,)], "a int")
+    with spark_private.active_session_kept(made):
+        made.createDataFrame([(1,)], "a int")
+        thread = Thread(target=users.createDataFrame, args=([(1,)], "a int"))
+        thread.start()
+        thread.join()
+    assert type(spark).getActiveSession() is users
+
+
+def warmed_up():
+    """Wait for the first job of sessions that started in the background."""
+    for thread in threading.enumerate():
+        if thread.name == "spark-start":
+            thread.join()
 
 
 def test_workers_come_with_their_modules(spark):

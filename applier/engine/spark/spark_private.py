@@ -142,7 +142,8 @@ def connect(conf: Iterable[tuple[str, str]]) -> None:
 @contextmanager
 def active_session_kept(session: object) -> Iterator[None]:
     """Run the block, and restore the active session: createDataFrame makes its own session the active one, which
-    `SparkSession.getActiveSession` and `builder.getOrCreate` would give to others."""
+    `SparkSession.getActiveSession` and `builder.getOrCreate` would give to others. A session that another thread has
+    made the active one meanwhile stays it."""
     if is_of_connect(session):
         yield
         return
@@ -156,7 +157,8 @@ def active_session_kept(session: object) -> Iterator[None]:
         try:
             yield
         finally:
-            SparkSession._activeSession = before
+            if SparkSession._activeSession is session:
+                SparkSession._activeSession = before
             if java_before.isDefined():
                 of_java.setActiveSession(java_before.get())
             else:
