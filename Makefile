@@ -25,8 +25,8 @@ cover: browser kernels  ## the same tests, and how much of the Python side they 
 	$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist worksteal --cov --cov-report=term tests/unit
 
 # Three for two cores: one mostly waits, for Spark and for servers. Each begins with a part of the folders in their order.
-test: warm  ## the tests of every day, in three processes, in ten minutes (ARGS="-k name": what pytest is told, and in one)
-	$(BIN)/python -m pytest -q $(or $(ARGS),-m "not thorough" -n 3 --dist worksteal)
+test: warm  ## the tests of every day, in four processes, in ten minutes (ARGS="-k name": what pytest is told, and in one)
+	$(BIN)/python -m pytest -q $(or $(ARGS),-m "not thorough" -n 4 --dist worksteal)
 
 test-all: warm older-sparks  ## all tests, how much of the Python side the unit tests run, and which modules cost more than they did
 	$(BIN)/python -m pytest -q $(or $(ARGS),-n 4 --dist worksteal --cost --cov --cov-report=term)
