@@ -20,6 +20,7 @@ from applier.mysql.character_sets.client_charsets import (
     text_of_digits,
 )
 from applier.mysql.character_sets.exact_text import is_lossy, with_placeholders
+from applier.mysql.character_sets.labels import with_question_marks
 from applier.mysql.types import BINARY, ColumnType
 from applier.schema.table_parts import Default
 
@@ -36,7 +37,8 @@ def shown(text: str) -> str:
 def shown_members(members: tuple[str, ...], charset: str | None, flavour: str) -> tuple[str, ...]:
     """The labels of a column in `charset` as the server keeps them, if that is text."""
     if flavour == "mariadb":
-        return tuple(member if isinstance(member, CodedText) else shown(member) for member in members)
+        return tuple(with_question_marks(member) if isinstance(member, CodedText) else shown(member)
+                     for member in members)
     if charset in _MAY_KEEP:
         return tuple(_without_end(label_of_bytes(member.encode("utf-8", "surrogateescape"), charset or "utf8mb4")
                                   if _UNDECODABLE.search(member) else member) for member in members)

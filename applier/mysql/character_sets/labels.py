@@ -54,10 +54,18 @@ def read_by_mariadb(said: str, text: str, charsets: ClientCharsets) -> str:
     """A label in a statement of MariaDB, whose text is `text` otherwise: in an East Asian character set each byte that
     is no part of a character becomes a question mark."""
     if isinstance(text, CodedText):
-        return CodedText(text.data, text.charset, _by_characters(text.data, text.charset))
+        return with_question_marks(text)
     if charsets.connection in UTF8 and charsets.client in MULTI_BYTE_CODES:
         return _by_characters(charsets.raw(said), charsets.client)
     return text
+
+
+def with_question_marks(label: CodedText) -> CodedText:
+    """A label in an East Asian character set as MariaDB shows it: with a question mark for each byte that is no part of
+    a character, for which MySQL shows nothing. Other labels are unchanged."""
+    if label.charset not in MULTI_BYTE_CODES:
+        return label
+    return CodedText(label.data, label.charset, _by_characters(label.data, label.charset))
 
 
 def _by_characters(data: bytes, charset: str) -> str:

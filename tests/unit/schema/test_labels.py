@@ -6,6 +6,7 @@ import pytest
 
 from applier.mysql.character_sets.client_charsets import CodedText, label_bytes, label_of_bytes
 from applier.schema.ddl.ddl import parse_statement
+from applier.schema.history.alter import alter
 
 LABELS = [  # the column's set, the literal, and what a SELECT shows
     ("utf8mb4", "x'c3a9'", "é"), ("latin1", "x'e9'", "é"), ("latin1", "x'c3a9'", "Ã©"), ("latin1", "x'81'", "\x81"),
@@ -47,6 +48,17 @@ def test_bytes_that_are_no_text(literal, shown):
         assert labels(flavour, "utf8mb4", literal) == (shown, "a")
     kept = labels("mysql", "utf8mb4", literal)[0]
     assert label_bytes(kept, "utf8mb4").endswith(b"\xe9") and label_of_bytes(kept.data, "latin1").endswith("é")
+
+
+@pytest.mark.parametrize("charset", ["euckr", "gbk", "big5", "ujis"])
+@pytest.mark.parametrize("flavour, shown", [("mysql", ("", "a")), ("mariadb", ("?", "a?"))])
+def test_bytes_that_are_no_character_of_the_set_that_a_table_is_converted_to(flavour, shown, charset):
+    """On 9.7, and on 10.5 and 11.8."""
+    [made] = parse_statement("CREATE TABLE d.t (e ENUM('ß', 'aß') CHARACTER SET latin1)", flavour=flavour)
+    [change] = parse_statement(f"ALTER TABLE d.t CONVERT TO CHARACTER SET {charset}", flavour=flavour)
+    [column] = alter(made.definition, change.actions, change.context).definition.columns
+    assert column.type.members == shown
+    assert [label_bytes(label, charset) for label in column.type.members] == [b"\xdf", b"a\xdf"]
 
 
 def test_a_label_that_is_no_text_keeps_its_bytes_on_the_way_to_a_worker():
