@@ -27,7 +27,7 @@ from applier.sql.casting.texts import UNICODE, WIDE, in_charset
 from applier.sql.functions.dates.current import NOW
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
-from applier.sql.sql_modes import ESCAPES
+from applier.sql.sql_modes import ESCAPES, read_as_written
 from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, constant, numbers
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
@@ -99,8 +99,14 @@ _OF_TEXTS_BYTES = frozenset({
 def depends_on_escapes(sql: str) -> bool:
     """True if it has text whose value depends on NO_BACKSLASH_ESCAPES of the session that opens the table: MySQL writes
     expressions with escapes, and reads them again in that session's sql_mode (seen on 9.7)."""
-    return any(isinstance(node, Literal) and node.kind == "string" and node.text.translate(ESCAPES) != node.text
-               for node in _nodes(sql))
+    return any(isinstance(node, Literal) and _has_escapes(node) for node in _nodes(sql))
+
+
+def _has_escapes(literal: Literal) -> bool:
+    if literal.kind == "bytes" and literal.charset not in (None, "binary"):
+        data = bytes.fromhex(literal.text)
+        return read_as_written(data, literal.charset) != data
+    return literal.kind == "string" and literal.text.translate(ESCAPES) != literal.text
 
 
 def depends_on_language(sql: str) -> bool:
@@ -207,8 +213,10 @@ def _bytes(literal: Literal, session: Session) -> Value:
         raise NotComputable("a character of four bytes in utf8mb3")
     if charset in UTF8:
         bytes.fromhex(literal.text).decode()  # or ValueError: a server keeps other bytes unchanged
-    if charset in WIDE and session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode:
-        raise NotComputable(f"text in {charset} with NO_BACKSLASH_ESCAPES")  # MySQL keeps its zeros as \\0, read as two
+    if session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode:
+        if charset in WIDE:  # MySQL may convert it before it is written
+            raise NotComputable(f"text in {charset} with NO_BACKSLASH_ESCAPES")
+        data = pa.array([read_as_written(data[0].as_py(), charset)], pa.binary())
     text = exact_text(data, charset)
     if charset in WIDE and encoded(text[0].as_py(), charset) != data[0].as_py():
         raise NotComputable(f"bytes that are no text in {charset}")

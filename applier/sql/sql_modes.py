@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from applier.mysql.character_sets.client_charsets import decoded, encoded, introduced_charset
+from applier.mysql.character_sets.client_charsets import introduced_charset
+from applier.sql.casting.texts import WIDE
 from applier.sql.grammar import Reader
 from applier.sql.nodes import Call, Node
 from applier.sql.operand_grammar import ORACLE_FUNCTIONS
@@ -68,10 +69,17 @@ def with_escapes_as_text(sql: str) -> str:
         if token.kind == "string":
             token = token._replace(text=token.text.translate(ESCAPES))
         elif token.kind == "bytes" and charset not in (None, "binary"):
-            text = decoded(bytes.fromhex(token.text), str(charset)).translate(ESCAPES)
-            token = token._replace(text=encoded(text, str(charset)).hex())
+            token = token._replace(text=read_as_written(bytes.fromhex(token.text), str(charset)).hex())
         made.append(token)
     return render(made)
+
+
+def read_as_written(data: bytes, charset: str) -> bytes:
+    """The bytes of a literal in `charset` after MySQL has written them with escapes and read these as text. It escapes
+    bytes, also those within a character, and completes the first character of a wide set."""
+    escaped = data.decode("latin1").translate(ESCAPES).encode("latin1")
+    width = 4 if charset == "utf32" else 2 if charset in WIDE else 1
+    return bytes(-len(escaped) % width) + escaped
 
 
 def _with_oracle_functions(sql: str) -> str:

@@ -9,7 +9,8 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.schema.ddl.ddl import parse_statement
 from applier.sql.assignment.conversion import assigned
-from applier.sql.evaluator import evaluate
+from applier.sql.evaluator import depends_on_escapes, evaluate
+from applier.sql.sql_modes import read_as_written
 
 TEXT = ColumnType("varchar", length=60, charset="utf8mb4", collation="utf8mb4_general_ci")
 COLUMNS = {
@@ -86,3 +87,16 @@ def test_a_default_that_wide_tables_take_byte_by_byte_is_refused():
         assert value(column, "utf8mb4") == wanted
         with pytest.raises(SchemaError):
             value(column, "ucs2")
+
+
+@pytest.mark.parametrize(("data", "charset", "read"), [
+    ("415C42", "latin1", "415C5C42"), ("955C42", "sjis", "955C5C42"), ("0061", "ucs2", "005C3061"),
+    ("65E5", "ucs2", "65E5"), ("00000061", "utf32", "005C305C305C3061")])
+def test_bytes_that_are_read_with_their_escapes(data, charset, read):
+    assert read_as_written(bytes.fromhex(data), charset).hex().upper() == read
+
+
+def test_what_depends_on_escapes():
+    """The witness does not compare it: the session that opened the table decides."""
+    assert depends_on_escapes("CONCAT(_ucs2 X'0061')")
+    assert not depends_on_escapes("CONCAT(_latin1 X'61', X'5C', _binary X'00')")
