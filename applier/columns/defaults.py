@@ -74,9 +74,9 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
         made = evaluate(default.text, columns, n, session)
         if made.values.null_count and is_temporal_literal(default.text):
             raise NotComputable(f"the literal {default.text}, in a form that is not known")
-        made = replace(made, digits=True) if made.digits is None else made  # of an older definition: MariaDB's 0x41
         if literal_of(default.text) is None:
             return made
+        made = replace(made, digits=True) if made.digits is None else made  # of an older definition: MariaDB's 0x41
         is_in_own_set = made.is_text and default.text.startswith("'")  # of the session that said it
         return replace(made, is_loose=False, type=replace(made.type, charset="utf8mb4") if is_in_own_set else made.type)
     return _literal(default, column, session)

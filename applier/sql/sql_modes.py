@@ -1,5 +1,5 @@
-"""Expressions of other sql_modes in the default one: || may concatenate text, NOT may bind like !, an empty text may be
-NULL, and in MariaDB's ORACLE mode functions do other things; those have names of their own, as the server shows them.
+"""Expressions of other sql_modes in the default one: || may concatenate text, NOT may bind like !, REAL may be FLOAT, an
+empty text may be NULL, and in MariaDB's ORACLE mode functions do other things; those have names of their own, as the server shows them.
 In NO_BACKSLASH_ESCAPES, MySQL reads the escapes of an expression that it keeps as text.
 
 Source: MySQL manual and MariaDB documentation, "Server SQL Modes"; judged by both servers.
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from applier.mysql.character_sets.client_charsets import introduced_charset
-from applier.sql.casting.texts import WIDE
+from applier.mysql.character_sets.client_charsets import filled_up, introduced_charset
 from applier.sql.grammar import Reader
 from applier.sql.nodes import Call, Node
 from applier.sql.operand_grammar import ORACLE_FUNCTIONS
@@ -25,11 +24,13 @@ ESCAPES = str.maketrans({"\\": "\\\\", "\0": "\\0", "\n": "\\n", "\r": "\\r"})
 
 
 def in_default_mode(sql: str, sql_mode: str) -> str:
-    """Rewrite an expression of another sql_mode, in which || may concatenate text and NOT may bind like !, so that it
-    means the same in the default one. Raises NotComputable for an expression of an unknown form."""
+    """Rewrite an expression of another sql_mode, in which || may concatenate text, NOT may bind like ! and REAL may be
+    FLOAT, so that it means the same in the default one. Raises NotComputable for an expression of an unknown form."""
     modes = set(sql_mode.upper().split(","))
     if "ORACLE" in modes:
         sql = _with_oracle_functions(sql)
+    if modes & {"REAL_AS_FLOAT", "ANSI"}:
+        sql = render([token._replace(text="FLOAT") if token.keyword == "REAL" else token for token in tokenize(sql)[:-1]])
     if not modes & {*_JOINING, "HIGH_NOT_PRECEDENCE"}:
         return sql
     tokens = operator_tokens(sql)
@@ -76,10 +77,8 @@ def with_escapes_as_text(sql: str) -> str:
 
 def read_as_written(data: bytes, charset: str) -> bytes:
     """The bytes of a literal in `charset` after MySQL has written them with escapes and read these as text. It escapes
-    bytes, also those within a character, and completes the first character of a wide set."""
-    escaped = data.decode("latin1").translate(ESCAPES).encode("latin1")
-    width = 4 if charset == "utf32" else 2 if charset in WIDE else 1
-    return bytes(-len(escaped) % width) + escaped
+    bytes, also those within a character."""
+    return filled_up(data.decode("latin1").translate(ESCAPES).encode("latin1"), charset)
 
 
 def _with_oracle_functions(sql: str) -> str:

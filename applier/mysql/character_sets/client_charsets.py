@@ -62,7 +62,7 @@ class ClientCharsets:
             data = encoded(as_national(text) if self.client == "utf8mb3" else text, self.connection)
         if self.connection in UTF8:
             return decoded(data, self.connection)
-        return CodedText(data, self.connection)
+        return CodedText(filled_up(data, self.connection), self.connection)
 
     def raw(self, text: str) -> bytes:
         """The bytes of some text in the statement."""

@@ -197,7 +197,8 @@ class ColumnChanges:
     def _resolved(self, action: AddColumn | ChangeColumn, old: Column | None = None) -> Column:
         """A column as the statement asks for it, where it is not new with the one that was there before."""
         words = action.words
-        if self.converts is not None and words.type.members:  # labels go right into the set that the table gets
+        is_of_bytes = "binary" in (words.type.charset, words.type.collation)
+        if self.converts is not None and words.type.members and not is_of_bytes:  # right into the set of the table
             words = replace(words, type=replace(words.type, charset=None, collation=None, binary_collation=False))
         of_bytes = self.context.flavour == "mariadb" and self.table_charset.charset == "binary"  # as CONVERT leaves it
         column = resolve_column(words, self.table_charset if of_bytes else self.charset, self.context,

@@ -66,15 +66,15 @@ def signed_bits(bits: pa.Array) -> pa.Array:
 
 
 def of_one(function: Function, *, keeps_digits: bool = False) -> Function:
-    """A function of a number, for which MySQL takes a date or a time as a double. `keeps_digits`: functions show all
-    its digits of a second, and columns of text none that are 0 at the end."""
+    """A function of a number, for which MySQL takes a date, a time or hexadecimal digits as a double. `keeps_digits`:
+    functions show all digits of a second, and columns of text none that are 0 at the end."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         value, *others = arguments
-        if session.flavour == "mariadb" or value.type.base not in TEMPORAL:
+        if session.flavour == "mariadb" or (value.type.base not in TEMPORAL and value.digits is False):
             return function(arguments, call, session, n)
         number = Value(doubles(value, session), DOUBLE, value.constant)
         made = function([number, *others], call, session, n)
-        if not keeps_digits:
+        if not keeps_digits or value.type.base not in TEMPORAL:
             return made
         return replace(made, type=ColumnType("double", precision=22, scale=value.type.fsp),
                        shown=shown_numbers.computed(made.values, session.flavour))

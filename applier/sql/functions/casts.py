@@ -218,10 +218,6 @@ def _float(value: Value, size: int | None, scale: int | None, session: Session) 
 _FLOAT_BITS = 24
 
 
-def _real(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
-    return (_float if "REAL_AS_FLOAT" in session.sql_mode else _double)(value, size, scale, session)
-
-
 CUTS = "TIME_TRUNCATE_FRACTIONAL,ALLOW_INVALID_DATES"
 """The sql_mode in which a date keeps its parts and only loses digits."""
 
@@ -330,7 +326,7 @@ def _json(value: Value, size: int | None, _: int | None, session: Session) -> Va
 
 _CASTS: dict[str, _Cast] = {
     "CHAR": _char, "VARCHAR": _char, "BINARY": _binary, "SIGNED": _signed, "INT": _signed, "INTEGER": _signed,
-    "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "FLOAT": _float, "REAL": _real,
+    "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "FLOAT": _float, "REAL": _double,
     "DATE": _datetime_cast("date"), "DATETIME": _datetime_cast("datetime"), "TIME": _datetime_cast("time"),
     "JSON": _json, "YEAR": _year,
 }

@@ -42,6 +42,8 @@ def comparable_dates(arguments: Arguments, name: str, session: Session, n: int) 
         if instant.type.base == "time" and not instant.is_column and session.flavour == "mariadb" and \
                 instant.values.null_count:
             raise NotComputable("a time that is NULL compared with text, which differs by version")
+        if other.type.base in NUMBERS and session.flavour == "mysql" and not instant.is_column and name != "IN":
+            return comparable_numbers(arguments, session, n)  # only beside a column, a constant is read as its type
         if other.type.base in NUMBERS and _is_compared_by_digits(other, instant, name, session):
             wide = _with_clock(other, instant, session)
             return comparable_numbers([wide if value is other else value for value in arguments], session, n)

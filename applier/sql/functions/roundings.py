@@ -18,7 +18,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.values import decimals
 from applier.sql.casting.texts import by_distinct
-from applier.sql.functions.arithmetic import as_double, of_one, operands
+from applier.sql.functions.arithmetic import of_one, operands
 from applier.sql.functions.clock_roundings import or_of_clocks
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.shown_doubles import MOST_SCALE, shown_with
@@ -107,8 +107,6 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if len(arguments) > 1 and not arguments[1].constant:
         return _by_rows(arguments, session, n, round, ROUND_HALF_UP)
     [array], constant = operands(arguments[:1], session, n)
-    if session.flavour == "mysql" and arguments[0].digits is not False:
-        array = as_double(array)  # of bytes: half of a unit becomes an even number
     digits = whole_number(arguments[1], session) if len(arguments) > 1 else 0
     if pa.types.is_floating(array.type):
         return _of_doubles(array, digits, session, round, constant=constant)
