@@ -1,5 +1,6 @@
-"""Expressions of other sql_modes in the default one: || may concatenate text, NOT may bind like !, REAL may be FLOAT, an
-empty text may be NULL, and in MariaDB's ORACLE mode functions do other things; those have names of their own, as the server shows them.
+"""Expressions of other sql_modes in the default one: || may concatenate text, NOT may bind like !, REAL may be FLOAT,
+an empty text may be NULL, and in MariaDB's ORACLE mode functions do other things; those have names of their own, as the
+server shows them.
 In NO_BACKSLASH_ESCAPES, MySQL reads the escapes of an expression that it keeps as text.
 
 Source: MySQL manual and MariaDB documentation, "Server SQL Modes"; judged by both servers.
@@ -30,7 +31,8 @@ def in_default_mode(sql: str, sql_mode: str) -> str:
     if "ORACLE" in modes:
         sql = _with_oracle_functions(sql)
     if modes & {"REAL_AS_FLOAT", "ANSI"}:
-        sql = render([token._replace(text="FLOAT") if token.keyword == "REAL" else token for token in tokenize(sql)[:-1]])
+        sql = render([token._replace(text="FLOAT") if token.keyword == "REAL" else token
+                      for token in tokenize(sql)[:-1]])
     if not modes & {*_JOINING, "HIGH_NOT_PRECEDENCE"}:
         return sql
     tokens = operator_tokens(sql)
