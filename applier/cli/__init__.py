@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import typer
 
-# in the order of --help
+# Each registers its verbs.
 from applier.cli import replaying, dumps, snapshots, querying, verifying, diffs, changing, histories, undoing  # isort: skip  # noqa: F401
 from applier.cli import archiving, comparing, syncing, lakes, publishing, rewriting, logs, showing, doctoring  # isort: skip  # noqa: F401
 from applier.cli.application import app
