@@ -31,10 +31,10 @@ from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.names import folded
 from applier.mysql.session import SYSTEM, Session
-from applier.mysql.types import arrow_type
+from applier.mysql.types import TEMPORAL, arrow_type
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Key
-from applier.sql.evaluator import depends_on_escapes
+from applier.sql.evaluator import depends_on_escapes, reads_dates
 
 UNKNOWN_DOCUMENT = "\0"
 """Stands for a document made by diffs of one that no image has: it is unknown."""
@@ -182,9 +182,9 @@ class AfterImages:
         return source_numbers(self._definition.columns[number], self._definition)
 
     def _any_source(self, number: int) -> np.ndarray:
-        """Return which images have a column that this one depends on. MariaDB's count as such where the time zone
+        """Return which images have a column that this one depends on. MariaDB's count as such where the session
         decides, since a replica computes a column that they omit."""
-        anew = self._computes_omitted & ~self._inserted & _depends_on_zone(
+        anew = self._computes_omitted & ~self._inserted & _depends_on_session(
             self._definition.columns[number], self._definition)
         return _any([anew, *(self._is_there(source) for source in self._sources(number))])
 
@@ -282,18 +282,20 @@ def source_numbers(column: Column, definition: TableDefinition) -> list[int]:
 def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]:
     """Return the STORED columns, by number, that a replica computes if an image has any of these columns: MySQL's does
     so regardless of the image's generated value, MariaDB's if the image does not have it, whatever else it has
-    (FormatDescription.computes_omitted). That differs where the time zone decides: of TIMESTAMPs."""
+    (FormatDescription.computes_omitted). That differs where the session decides."""
     every = frozenset(range(len(definition.columns)))
-    return {number: every if _depends_on_zone(column, definition) else _made_of(column, definition)
+    return {number: every if _depends_on_session(column, definition) else _made_of(column, definition)
             for number, column in enumerate(definition.columns)
             if column.generated == "stored" and (
                 definition.flavour == "mariadb" or not any(map(depends_on_escapes, expressions(column, definition))))}
 
 
-def _depends_on_zone(column: Column, definition: TableDefinition) -> bool:
-    """Return whether a generated column gets another value on MariaDB in another time zone."""
-    return definition.flavour == "mariadb" and any(
-        definition.columns[number].type.base == "timestamp" for number in _made_of(column, definition))
+def _depends_on_session(column: Column, definition: TableDefinition) -> bool:
+    """Return whether a generated column may get another value on a MariaDB in another session: of TIMESTAMPs, by the
+    time zone; of text and numbers that are read as dates, by the sql_mode."""
+    bases = {definition.columns[number].type.base for number in _made_of(column, definition)}
+    return definition.flavour == "mariadb" and ("timestamp" in bases or (not bases <= TEMPORAL and (
+        column.type.base in TEMPORAL or any(map(reads_dates, expressions(column, definition))))))
 
 
 def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:

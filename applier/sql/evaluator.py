@@ -117,6 +117,15 @@ def depends_on_language(sql: str) -> bool:
 _IN_LANGUAGES = frozenset({"DAYNAME", "MONTHNAME", "DATE_FORMAT"})
 
 
+def reads_dates(sql: str) -> bool:
+    """True if a function reads dates or times, of which the session's sql_mode decides what is invalid."""
+    from applier.sql.functions.dates import calendars, clock_texts, clocks, forms, sums, times
+
+    of_dates = {"CAST"}.union(*(module.FUNCTIONS for module in (calendars, clock_texts, clocks, forms, sums, times)))
+    return any(isinstance(node, Call) and node.name in of_dates and (
+        node.name != "CAST" or node.word.upper().startswith(("DATE", "TIME"))) for node in _nodes(sql))
+
+
 def _nodes(sql: str) -> list[Node]:
     try:
         return list(nodes_of(parse_expression(sql)))

@@ -35,11 +35,21 @@ def whole_numbers(value: Value, session: Session) -> Value:
         value = converted(value, WHOLE_NUMBER, session)
     found = as_number(value, session)
     if pa.types.is_floating(found.type):
-        found = pc.round(found, 0, round_mode="half_to_even").cast(WHOLE)
-        found = pc.max_element_wise(pc.min_element_wise(found, _MOST, skip_nulls=False), _LEAST, skip_nulls=False)
+        found = _of_doubles(pc.round(found, 0, round_mode="half_to_even").cast(WHOLE), value, session)
     found = decimals.rounded(found, 0)
     found = _of_64_bits(found, value) if session.flavour == "mysql" else within_64_bits(found, signed=True)
     return replace(value, values=found, type=WHOLE_NUMBER)
+
+
+def _of_doubles(found: pa.Array, value: Value, session: Session) -> pa.Array:
+    """Whole numbers, of which too large ones are the largest or the least one, and the least one in MySQL if they are a
+    FLOAT column's. Raises NotComputable if these may be a FLOAT column's that a function has chosen."""
+    is_float = value.type.base == "float" and session.flavour == "mysql"
+    if session.flavour == "mysql" and not (is_float or value.is_column or value.constant) and pc.any(
+            pc.greater(found, _MOST)).as_py():
+        raise NotComputable("a chosen number beyond 64 bits as a whole number")
+    found = pc.if_else(pc.greater(found, _MOST), _LEAST if is_float else _MOST, found)
+    return pc.max_element_wise(found, _LEAST, skip_nulls=False)
 
 
 def within_64_bits(found: pa.Array, *, signed: bool) -> pa.Array:

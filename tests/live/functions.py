@@ -2,12 +2,14 @@
 
     python -m tests.live.functions mysql://root@127.0.0.1:3306 mariadb://root@127.0.0.1:3307 --count 2000 --seed 7
 
-`--nested 0.6` makes six of ten operands expressions.
+`--nested 0.6` makes six of ten operands expressions; `--defaults 0.5` makes half of the expressions defaults of a
+column that ALTER TABLE adds.
 
 Tables in every character set have a column of every family, of a random type, and rows of random literals. Each
 expression (`expressions.Expressions`) is a generated column of such a table, in the sql_modes and time zones of
-`literals.SESSIONS`; what it holds is compared with `generated_column`. Prints each expression that differs with a row
-of its columns, and how many are refused. The servers are nobody's: the database h_functions is dropped.
+`literals.SESSIONS`; what it holds is compared with `generated_column` or `completed`. Prints each expression that
+differs with a row of its columns, and how many are refused. The servers are nobody's: the database h_functions is
+dropped.
 """
 
 from __future__ import annotations
@@ -23,14 +25,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pymysql
 
+from applier.columns.defaults import completed
 from applier.columns.generated_columns import generated_column
 from applier.errors import ApplierError, NotComputable
 from applier.mysql.character_sets.exact_text import exact_text
+from applier.mysql.session import Session
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY, may_have
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import CreateTable
 from applier.schema.definition import TableDefinition
+from applier.sql.grammar import has_columns
 from tests.live.expressions import Expressions
 from tests.live.literals import SESSIONS, opened, run
 from tests.live.random_history import GRAMMARS, Column
@@ -53,6 +58,7 @@ class Table:
     cursor: pymysql.cursors.Cursor
     values: Values
     flavour: str
+    version: str
     sql_mode: str
     time_zone: str
 
@@ -98,20 +104,18 @@ class Table:
         values, (_, kind) = [row[at] for row in self.rows], self.kinds[at]
         return arrow_values(values, kind, definition.column(name).type, self.flavour)
 
-    def compared(self, kind: str, expression: str) -> str:
+    def compared(self, kind: str, expression: str, *, is_default: bool) -> str:
         """Return "alike", "refused" or what differs, or "invalid" if the server has no such column."""
-        sql = self.created("g", f", g {kind} AS ({expression}) STORED")
+        added = f"g {kind} DEFAULT ({expression})" if is_default else f"g {kind} AS ({expression}) STORED"
+        sql = self.created("g", f", {added}")
         try:
             self.cursor.execute("DROP TABLE IF EXISTS g")
-            self.cursor.execute(sql)
+            self.cursor.execute(self.created("g") if is_default else sql)
+            self._fill()
+            if is_default:
+                self.cursor.execute(f"ALTER TABLE g ADD {added}, ALGORITHM=COPY")
         except pymysql.Error:
             return "invalid"
-        inserted = f"INSERT INTO g ({', '.join(('k', *self.names))}) SELECT * FROM t"
-        for where in ("", *(f" WHERE k = {row[0]}" for row in self.rows)):
-            with suppress(pymysql.Error):
-                self.cursor.execute(inserted + where)
-                if not where:
-                    break
         key, *_, (_, kind) = self._kinds("g")
         theirs = list[tuple]()
         with suppress(UnicodeDecodeError):  # MySQL's documents may have bytes that are no text
@@ -119,12 +123,11 @@ class Table:
         if not theirs:
             return "invalid"
         try:
-            [change] = parse_statement(sql, default_database="h_functions", flavour=self.flavour,
-                                       sql_mode=self.sql_mode, time_zone=self.time_zone)
-            assert isinstance(change, CreateTable)
-            definition, type_ = change.definition, change.definition.column("g").type
-            ours = generated_column(definition.column("g"), definition, lambda name: self.stored(name, definition),
-                                    len(self.rows), sql_mode=self.sql_mode, time_zone=self.time_zone)
+            definition = self._defined(sql)
+            type_ = definition.column("g").type
+            ours = self._default(definition) if is_default else generated_column(
+                definition.column("g"), definition, lambda name: self.stored(name, definition),
+                len(self.rows), sql_mode=self.sql_mode, time_zone=self.time_zone)
         except (ApplierError, NotComputable):
             return "refused"
         except Exception as error:  # a crash is a fault, too
@@ -139,6 +142,30 @@ class Table:
         named = {name: value for (name, _), value in zip(self.kinds, row, strict=True)
                  if re.search(rf"\b{name}\b", expression)}
         return "\n    ".join([f"in {self.charset}: {sql}", f"{named}", *differ[:3]])
+
+    def _fill(self) -> None:
+        """Have the rows of t in g, too, without those that it refuses."""
+        inserted = f"INSERT INTO g ({', '.join(('k', *self.names))}) SELECT * FROM t"
+        for where in ("", *(f" WHERE k = {row[0]}" for row in self.rows)):
+            with suppress(pymysql.Error):
+                self.cursor.execute(inserted + where)
+                if not where:
+                    break
+
+    def _defined(self, sql: str) -> TableDefinition:
+        [change] = parse_statement(sql, default_database="h_functions", flavour=self.flavour, sql_mode=self.sql_mode,
+                                   time_zone=self.time_zone)
+        assert isinstance(change, CreateTable)
+        return change.definition
+
+    def _default(self, definition: TableDefinition) -> pa.Array:
+        """The values of a column that an ALTER adds; a MariaDB that copies computes constants before it has a table."""
+        column = definition.column("g")
+        is_once = self.flavour == "mariadb" and not column.type.entry.prefix and not has_columns(
+            str(column.default and column.default.text))
+        session = Session(self.flavour, self.sql_mode, self.time_zone, made_in="utf8mb4" if is_once else None,
+                          server_version=self.version)
+        return completed(column, definition, lambda name: self.stored(name, definition), len(self.rows), session)
 
     def _kinds(self, table: str) -> list[tuple[str, str]]:
         self.cursor.execute("SELECT column_name, column_type FROM information_schema.columns WHERE table_schema = "
@@ -197,8 +224,9 @@ def compare(url: str, given: argparse.Namespace) -> bool:
             GRAMMARS[flavour](values, tuple(map(int, version.split(".")))).add_to(expressions)
             for count in range(given.count):
                 if count % EXPRESSIONS == 0:
-                    table = Table(cursor, values, flavour, mode, zone)
-                answer = table.compared(*expressions.generated(table.named))
+                    table = Table(cursor, values, flavour, version, mode, zone)
+                is_default = values.chance(given.defaults)
+                answer = table.compared(*expressions.generated(table.named), is_default=is_default)
                 if answer not in ("alike", "refused", "invalid"):
                     print(f"{url} {mode!r} {zone}: {answer}", flush=True)
                     answer, differs = "different", True
@@ -208,4 +236,4 @@ def compare(url: str, given: argparse.Namespace) -> bool:
 
 
 if __name__ == "__main__":
-    run(compare, __doc__, nested=0.12)
+    run(compare, __doc__, nested=0.12, defaults=0.0)

@@ -38,7 +38,8 @@ class Calls:
         if isinstance(last, Call) and last.name == "INTERVAL":
             instant, count = as_no_date(self._instant(call.arguments[0])), self._value(last.arguments[0])
             made = intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, session, self._n)
-            return results.in_its_charset(made, call, [instant, count], session)
+            made = results.in_its_charset(made, call, [instant, count], session)
+            return replace(made, shows=made.shows and instant.shows)
         if call.name == "CAST":
             return self._cast(call)
         if call.name not in FUNCTIONS:

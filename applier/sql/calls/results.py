@@ -14,8 +14,18 @@ from applier.sql.calls.bytes_beside_text import beside_charset, chosen_of
 from applier.sql.calls.registry import NOT_LENGTHENING
 from applier.sql.casting.texts import WIDE
 from applier.sql.functions import powers
-from applier.sql.nodes import Call
-from applier.sql.values import BOOL, BYTES, TEXT, Value, has_seconds, text_type, type_of_bytes
+from applier.sql.nodes import Call, Literal
+from applier.sql.values import (
+    BOOL,
+    BYTES,
+    TEXT,
+    Value,
+    as_text,
+    has_seconds,
+    is_ascii,
+    text_type,
+    type_of_bytes,
+)
 
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE", "JSON_TYPE",
                              "JSON_COMPACT", "JSON_DETAILED", "JSON_KEYS"})
@@ -75,16 +85,27 @@ def without_unknown_digits(made: Value, call: Call, arguments: list[Value], sess
                                                   for value in arguments)
     return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
 
+_IN_FIRST = frozenset({"LPAD", "RPAD", "INSERT", "REPLACE", "REGEXP_REPLACE"})
+"""Functions whose text is in the character set of their first argument if that is ASCII, and not in that of all of
+them (seen on all servers)."""
+
 
 def in_its_charset(made: Value, call: Call, arguments: list[Value], session: Session) -> Value:
     """What a call makes, with the character set of text that functions make; MariaDB's documents have that of wide
     text in them."""
     own = session.made_in
+    if call.name in _IN_FIRST and own not in UTF8 and made.is_text and made.type.collation is None and \
+            not isinstance(call.arguments[0], Literal) and not arguments[0].is_explicit and \
+            not is_ascii(made.values) and is_ascii(as_text(arguments[0], session)):
+        return replace(made, type=text_type(None, None))
     wide = {value.type.charset for value in arguments} & WIDE
     if made.type.base == "json" and session.flavour == "mariadb" and len(wide) == 1:
         return replace(made, type=replace(made.type, charset=wide.pop()))
     if made.type != TEXT:
         return made
+    of_documents = any(value.type.base == "json" and value.type.charset is None for value in arguments)
+    if session.flavour == "mariadb" and of_documents and own not in UTF8 and not is_ascii(made.values):
+        return replace(made, type=text_type(None, None))
     if session.literals in WIDE:
         return made if call.name in _IN_OWN_CHARSET else replace(made, type=text_type(session.literals, None))
     if own is None or own in WIDE or call.name not in _IN_SESSION_CHARSET:

@@ -14,6 +14,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.values import zero_dates
+from applier.mysql.values.scanned_times import LONGEST_TIME, SECOND
 from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY
 from applier.mysql.values.zone_times import local_of, may_be_repeated, utc_of
 
@@ -141,10 +142,11 @@ def check_end(clock: np.ndarray) -> None:
 
 
 def cut_time(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
-    """Times in whole units; halves away from zero if `up`, else fractions are lost, those of negative times towards
-    zero."""
-    magnitude = cut(np.abs(micros), unit, up)
-    return np.where(micros < 0, -magnitude, magnitude)
+    """Times in whole units, at most the longest one; halves away from zero if `up`, else fractions are lost, those of
+    negative times towards zero."""
+    magnitude = np.minimum(cut(np.abs(micros), unit, up), LONGEST_TIME + SECOND - unit)
+    made: np.ndarray = np.where(micros < 0, -magnitude, magnitude)
+    return made
 
 
 def moved(micros: np.ndarray, session: Session, direction: int) -> np.ndarray:

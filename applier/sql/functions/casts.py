@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.character_sets.client_charsets import UTF8
-from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS
+from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS, default_collation
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, DATES, INTEGERS, NETWORK, NUMBERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
@@ -60,7 +60,16 @@ _OF_CHARSET = re.compile(r"(?:VAR)?CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHA
 
 
 def cast(value: Value, call: Call, session: Session) -> Value:
-    """A value as the words after AS, or USING, say. Raises NotComputable."""
+    """A value as the words after AS, or USING, say; MySQL's text has its set's default collation, as a column would.
+    Raises NotComputable."""
+    made = _cast(value, call, session)
+    if session.flavour == "mariadb" or not made.is_text or made.type.charset is None or made.type.collation is not None:
+        return made
+    collation = default_collation(made.type.charset, DEFAULT_COLLATIONS["mysql"])
+    return replace(made, type=replace(made.type, collation=collation))
+
+
+def _cast(value: Value, call: Call, session: Session) -> Value:
     is_document = value.is_document or (session.flavour == "mariadb" and value.type.base == "json")
     if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
         text = _of_bytes(value, TEXT, session) if value.type.base in BINARY else as_text(value, session)

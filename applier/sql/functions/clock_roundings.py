@@ -41,12 +41,13 @@ def _cut(arguments: Arguments, call: Call, session: Session) -> Value:
     digits = min(6, max(0, whole_number(places[0], session) if places else 0))
     micros, unit = local_micros(value.values, value.type, session), 10**(6 - digits)
     is_time = value.type.base == "time"
+    as_whole = cut_time if is_time else cut
     if call.name in ("FLOOR", "CEILING"):
         made = micros // unit * unit if call.name == "FLOOR" else -(-micros // unit) * unit
     else:
-        made = (cut_time if is_time else cut)(micros, unit, call.name == "ROUND")
+        made = as_whole(micros, unit, call.name == "ROUND")
     is_beyond = np.abs(made) >= LONGEST_TIME + SECOND if is_time else made > LAST
-    made = np.where(is_beyond, cut_time(micros, unit, False), made)
+    made = np.where(is_beyond, as_whole(micros, unit, False), made)
     is_null, none = np.asarray(value.values.is_null()), zero_dates.which(value.values)
     if "NO_ZERO_DATE" in session.sql_mode and not is_time:
         is_null = is_null | (micros == ZERO_DAY * DAY)

@@ -110,15 +110,26 @@ def collation_between(arguments: Arguments, session: Session) -> str:
         return collation_of(session.collation, session.flavour)
     if not own and not unknown and session.flavour == "mysql" and len(charsets) == 1:
         return collation_of(default_collation(charsets.pop() or "utf8mb4", DEFAULT_COLLATIONS["mysql"]), "mysql")
+    if session.flavour == "mysql" and len(own) > 1:
+        own = _of_superset(arguments)
     if len(own) != 1 or SEVERAL in own or (unknown and session.flavour == "mariadb"):
         raise UnknownCollation("text in more than one collation, or in that of the connection")
     [collation] = own
-    [charset] = {value.type.charset for value in arguments if value.type.collation is not None}
+    charset = next(value.type.charset for value in arguments if value.type.collation == collation)
     for value in arguments:
         if value.constant and not is_ascii(as_text(value, session)) and (
                 charset is None or not in_charset(as_text(value, session), charset).equals(as_text(value, session))):
             raise UnknownCollation("text that is not ASCII compared in another character set")
     return collation_of(str(collation), session.flavour)
+
+
+def _of_superset(arguments: Arguments) -> set[str]:
+    """The collations of text in utf8mb4, else in utf8mb3, to which MySQL converts the text of other columns; none
+    beside a wide set."""
+    own = [(value.type.charset, value.type.collation) for value in arguments if value.type.collation is not None]
+    charsets = {charset for charset, _ in own}
+    widest = next((charset for charset in ("utf8mb4", "utf8mb3") if charset in charsets), None)
+    return {collation for charset, collation in own if charset == widest} if widest and not charsets & WIDE else set()
 
 
 def compared_texts(arguments: Arguments, session: Session) -> Arguments:

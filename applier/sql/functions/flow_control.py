@@ -234,13 +234,14 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         raise NotComputable("NULLIF of a constant and a YEAR")  # which MySQL turns into that year
     is_year = session.flavour == "mysql" and left.type.base == "year"
     same = compared(pc.equal, by_operator=True)([left, right], Call("="), session, n)
+    is_float = left.type.base == "float"  # which functions show with six digits, and columns of text with all
     if left.type.base in {*INTEGERS, "year", "float"}:  # a number, which no longer shows as a column's
         left = numbers(as_number(left, session), constant=left.constant)
     [values, equal] = together([left, replace(same, values=as_truth(same, session))], n)
     nulls = pa.scalar(None, values.type)
     made = replace(left, values=pc.if_else(equal.fill_null(False), nulls, values),
                    digits=None if left.digits else False, constant=left.constant and right.constant,
-                   is_column=False, is_choice=True,
+                   is_column=False, is_choice=True, shows=left.shows and not is_float,
                    is_instant=left.is_instant and session.flavour == "mysql")
     if isinstance(node := call.arguments[0], Literal) and node.kind == "bytes" and node.charset is None:
         made = replace(made, digits=None, has_other_number=True)  # also beside text, which makes text of it
@@ -342,6 +343,8 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         are_truths = session.flavour == "mariadb" and all(value.type is BOOL for value in arguments)
         if kinds == {"year"}:
             return replace(extreme, is_choice=True)
+        if kinds == {"float"} and session.flavour == "mariadb":  # a FLOAT, which shows fewer digits
+            return replace(extreme, shows=False)
         return replace(extreme, type=BOOL) if are_truths else extreme
     (made, *others), type_ = _one_of(arguments, session, call.name)
     if type_ is BYTES:
