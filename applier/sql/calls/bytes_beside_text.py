@@ -12,6 +12,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, MEMBERS
 from applier.sql.casting.texts import WIDE
@@ -35,8 +36,8 @@ def _beside_text(values: list[Value]) -> list[Value]:
     Raises NotComputable for such bytes that are not ASCII."""
     data = [value for value in values if value.type.base in BINARY]
     charsets = {value.type.charset for value in values if value.is_text and value.type.collation is not None}
-    if all(is_ascii_data(value.values) for value in data):
-        charsets |= {value.type.charset for value in values if value.type.base in MEMBERS} - {"binary"}
+    of_members = {value.type.charset for value in values if value.type.base in MEMBERS} - {"binary"}
+    charsets |= of_members if all(is_ascii_data(value.values) for value in data) else of_members - UTF8
     if not data or not charsets or not all(value.is_loose for value in data):
         return values
     return [_as_text_in(value, charsets) if value.type.base in BINARY else value for value in values]
@@ -69,7 +70,10 @@ def chosen_of(name: str, arguments: list[Value]) -> list[Value]:
 
 def with_chosen_text(arguments: list[Value], chosen: list[Value]) -> list[Value]:
     """The arguments of CASE or IF, in which loose ASCII bytes are text beside text (seen on all servers). Digits,
-    which may be a number, and other bytes stay what they are."""
+    which may be a number, and other bytes stay what they are. Raises NotComputable for such bytes beside a label."""
+    if any(value.type.base in MEMBERS and value.type.charset not in {*UTF8, "binary"} for value in chosen) and any(
+            value.is_loose and not is_ascii_data(value.values) for value in chosen if value.type.base in BINARY):
+        raise NotComputable("bytes that are not ASCII beside text")
     if any(value.digits is not False for value in chosen) or not all(
             is_ascii_data(value.values) for value in chosen if value.type.base in BINARY) or any(
             value.type.charset in WIDE for value in chosen):

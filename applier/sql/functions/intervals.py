@@ -226,7 +226,10 @@ def exact_seconds(value: Value, session: Session) -> pa.Array:
         number = Decimal(repr(one) if isinstance(one, float) else found[0].strip() if found else 0)
         if abs(number) > _MOST_UNITS:
             raise NotComputable("so many seconds")
-        return number.quantize(_MICROSECOND, ROUND_DOWN)
+        made = number.quantize(_MICROSECOND, ROUND_DOWN)
+        if made != number and session.flavour == "mariadb" and rounds(session):
+            raise NotComputable("seconds with more than six digits behind the point, rounded")
+        return made
 
     check_number(value)
     return by_distinct(value.values if value.is_text else as_number(value, session), read, pa.decimal128(38, 6))

@@ -23,7 +23,7 @@ from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.temporals import local_micros
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.dates.date_functions import EPOCH_DAY, weeks, with_days
-from applier.sql.functions.dates.times import clock_of, local
+from applier.sql.functions.dates.times import clock_of, local, micros_of_doubles
 from applier.sql.functions.intervals import (
     FIRST,
     LAST,
@@ -100,7 +100,7 @@ def _to_time(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
             raise NotComputable("SEC_TO_TIME of a FLOAT with more digits than it shows")  # some columns cut them
         return Value(made.cast(pa.duration("us")), ColumnType("time", fsp=6), arguments[0].constant)
     if pa.types.is_floating(found.type) and not arguments[0].is_text:
-        return _of_doubles(found, arguments[0])
+        return _of_doubles(found, arguments[0], session)
     if pa.types.is_floating(found.type):
         found = exact_seconds(arguments[0], session)
     if found.type.scale > 6 or not arguments[0].shows:
@@ -116,15 +116,14 @@ def _to_time(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     return Value(made, ColumnType("time", fsp=found.type.scale), arguments[0].constant)
 
 
-def _of_doubles(found: pa.Array, value: Value) -> Value:
-    """SEC_TO_TIME of doubles in MariaDB, which cuts what is beyond a nanosecond and the digits of FLOAT(M,D)."""
+def _of_doubles(found: pa.Array, value: Value, session: Session) -> Value:
+    """SEC_TO_TIME of doubles in MariaDB, which cuts the digits of FLOAT(M,D)."""
     if not value.shows:
         raise NotComputable("SEC_TO_TIME of a number that is not exact")
     size = np.abs(np.asarray(found.fill_null(0.0)))
     if (size > _MOST).any():
         raise NotComputable("SEC_TO_TIME of a double beyond the longest time")
-    whole = np.floor(size)
-    micros = whole.astype(np.int64) * SECOND + ((size - whole) * 1e9).astype(np.int64) // 1000
+    micros = micros_of_doubles(size, session)
     fsp = 6 if value.type.scale is None else min(6, value.type.scale)
     micros -= micros % 10**(6 - fsp)
     signed = np.where(np.asarray(found.fill_null(0.0)) < 0, -micros, micros)

@@ -25,7 +25,7 @@ from applier.sql.functions.combinations import computed
 from applier.sql.functions.dates.date_functions import with_days
 from applier.sql.functions.dates.forms import FUNCTIONS as FORMS
 from applier.sql.functions.dates.sums import added_time
-from applier.sql.functions.dates.times import LAST_SECOND, last_instant, local
+from applier.sql.functions.dates.times import LAST_SECOND, last_instant, local, micros_of_doubles
 from applier.sql.functions.intervals import LONGEST_TIME, SECOND, added, check_seconds, exact_seconds, shown_instant
 from applier.sql.nodes import Call
 from applier.sql.values import Arguments, Function, Value, as_number, one, together
@@ -90,8 +90,9 @@ def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     def read(number: Decimal | float) -> int | None:
         if not 0 <= number <= LAST_SECOND + 1 or (has_none and not number):
             return None
-        return int((number * SECOND).quantize(Decimal(1), ROUND_HALF_UP)) if isinstance(number, Decimal) else round(
-            number * SECOND)
+        if isinstance(number, Decimal):
+            return int((number * SECOND).quantize(Decimal(1), ROUND_HALF_UP))
+        return int(micros_of_doubles(np.array([number]), session)[0]) if in_mariadb else round(number * SECOND)
 
     micros = computed([found], read, pa.int64())
     is_null = np.asarray(micros.is_null())

@@ -220,6 +220,7 @@ def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) 
         seconds = session.utc_now() // SECOND
         return numbers(pa.array(seconds), constant=len(seconds) == 1)
     [value] = arguments
+    is_nothing = np.asarray(value.values.is_null())
     if value.type.base == "timestamp" and not value.type.fsp:
         return numbers(seconds_since_epoch((value.values, value.type)), constant=value.constant)
     is_datetime = value.type.base == "datetime"
@@ -231,17 +232,25 @@ def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) 
     clock = np.asarray(instants.cast(pa.int64()).fill_null(0))
     none = zero_dates.which(value.values)
     utc = clock if value.type.base == "timestamp" else moved(np.where(none, 0, clock), session, -1)
-    is_there = ~none & (utc >= SECOND) & (utc <= last_instant(session, utc))
     is_null = np.asarray(value.values.is_null())
+    is_there = ~is_null & ~none & (utc >= SECOND) & (utc <= last_instant(session, utc))
     if (~is_null & (none if session.flavour == "mysql" else ~none & (utc >= 0) & (utc < SECOND))).any():
         raise NotComputable("UNIX_TIMESTAMP of an invalid date, or of the first second of 1970")
-    is_null = is_null | (~is_there & (session.flavour == "mariadb"))
+    is_null = is_null | ~is_there if session.flavour == "mariadb" else is_nothing  # MySQL has 0 of what is no date
     micros = pa.array(np.where(is_there, utc, 0), mask=is_null)
     exact = pc.multiply(micros.cast(pa.decimal128(19, 0)), MILLIONTH)
     seconds = exact.cast(pa.decimal128(38, value.type.fsp))
     if value.type.fsp and session.flavour == "mariadb":
         return of_seconds(seconds, constant=value.constant)
     return replace(numbers(seconds, constant=value.constant), shows=not value.type.fsp or is_datetime)
+
+
+def micros_of_doubles(seconds: np.ndarray, session: Session) -> np.ndarray:
+    """Seconds (float64, not negative) in microseconds as MariaDB has them, which cuts what is beyond a nanosecond, then
+    what is beyond a microsecond, or rounds it if the sql_mode says so."""
+    whole = np.floor(seconds)
+    nanos = ((seconds - whole) * 1e9).astype(np.int64)
+    return whole.astype(np.int64) * SECOND + (nanos + (500 if rounds(session) else 0)) // 1000
 
 
 LAST_SECOND = 32_536_771_199
