@@ -250,7 +250,8 @@ def micros_of_doubles(seconds: np.ndarray, session: Session) -> np.ndarray:
     what is beyond a microsecond, or rounds it if the sql_mode says so."""
     whole = np.floor(seconds)
     nanos = ((seconds - whole) * 1e9).astype(np.int64)
-    return whole.astype(np.int64) * SECOND + (nanos + (500 if rounds(session) else 0)) // 1000
+    made: np.ndarray = whole.astype(np.int64) * SECOND + (nanos + (500 if rounds(session) else 0)) // 1000
+    return made
 
 
 LAST_SECOND = 32_536_771_199
