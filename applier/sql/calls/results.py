@@ -98,6 +98,8 @@ def in_its_charset(made: Value, call: Call, arguments: list[Value], session: Ses
             not isinstance(call.arguments[0], Literal) and not arguments[0].is_explicit and \
             not is_ascii(made.values) and is_ascii(as_text(arguments[0], session)):
         return replace(made, type=text_type(None, None))
+    if session.flavour == "mariadb" and made.is_text and made.type.collation is None and _is_beside_ascii(arguments):
+        return replace(made, type=text_type(None, None))
     wide = {value.type.charset for value in arguments} & WIDE
     if made.type.base == "json" and session.flavour == "mariadb" and len(wide) == 1:
         return replace(made, type=replace(made.type, charset=wide.pop()))
@@ -115,6 +117,16 @@ def in_its_charset(made: Value, call: Call, arguments: list[Value], session: Ses
     if session.flavour == "mysql" and own in UTF8:
         return made
     return replace(made, type=text_type(own if session.flavour == "mariadb" else None, None))
+
+
+def _is_beside_ascii(arguments: list[Value]) -> bool:
+    """True for a literal of a narrow set that is not ASCII beside one in Unicode that is: MariaDB may write both in that
+    set."""
+    texts = [value for value in arguments if value.is_text and value.type.collation is None and value.constant]
+    narrow = [value for value in texts if value.type.charset not in {*UTF8, *WIDE, None}]
+    others = [value for value in texts if value.type.charset in UTF8]
+    return bool(narrow and others) and all(is_ascii(value.values) for value in others) and not all(
+        is_ascii(value.values) for value in narrow)
 
 
 def without_fraction(made: Value, call: Call, session: Session) -> Value:

@@ -40,6 +40,8 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         raise NotComputable(f"labels in {old.charset} that are not ASCII as bytes")
     if old.charset == "binary" and new.charset not in UTF8 and pc.all(pc.string_is_ascii(values)).as_py() is False:
         raise NotComputable(f"labels in binary that are not ASCII as members in {new.charset}")
+    if "binary" in (sets := {old.charset, new.charset}) and sets & WIDE and pc.any(pc.not_equal(values, "")).as_py():
+        raise NotComputable(f"labels in {old.charset} by their bytes, as members in {new.charset}")
     flavour = session.flavour
     are_same = are_read_alike(old, new)
     width = 1 if new.charset not in WIDE else 4 if new.charset == "utf32" else 2

@@ -44,6 +44,7 @@ from applier.sql.values import (
     exact_type,
     has_seconds,
     numbers,
+    text_type,
     together,
 )
 
@@ -243,6 +244,8 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
                    digits=None if left.digits else False, constant=left.constant and right.constant,
                    is_column=False, is_choice=True, shows=left.shows and not is_float,
                    is_instant=left.is_instant and session.flavour == "mysql")
+    if left.is_text and left.constant and right.type.charset not in (None, left.type.charset):
+        made = replace(made, type=text_type(None, None))  # a literal, which may be converted to be compared
     if isinstance(node := call.arguments[0], Literal) and node.kind == "bytes" and node.charset is None:
         made = replace(made, digits=None, has_other_number=True)  # also beside text, which makes text of it
     if made.type.base == "double" and made.type.scale is not None and session.flavour == "mariadb":

@@ -9,6 +9,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.schema.ddl.ddl import parse_statement
 from applier.sql.assignment.conversion import assigned
+from applier.sql.casting.values import convert_values
 from applier.sql.evaluator import depends_on_escapes, evaluate
 from applier.sql.sql_modes import read_as_written
 
@@ -127,3 +128,19 @@ def test_a_temporal_that_is_no_column_is_compared_as_a_number():
     sql = "TIMESTAMP'2023-10-29 00:00:00' = 20231029"
     assert held(sql, ColumnType("int")) == [0]
     assert held("DATE'2023-10-29' = 20231029", ColumnType("int")) == [1]
+
+
+def test_bytes_of_labels_in_wide_sets_are_no_labels_of_bytes():
+    """A server finds no member; so do others that are empty."""
+    wide, data = (ColumnType("set", charset=charset, members=("a", "b")) for charset in ("ucs2", "binary"))
+    assert convert_values(pa.array(["", None]), wide, data, Session("mysql")).to_pylist() == ["", None]
+    with pytest.raises(NotComputable):
+        convert_values(pa.array(["a"]), wide, data, Session("mysql"))
+
+
+def test_a_literal_of_a_narrow_set_beside_ascii_in_mariadb():
+    """Its bytes may be that set's, or those of UTF-8."""
+    settings = {"flavour": "mariadb", "made_in": "utf8mb4"}
+    assert held("CONCAT(_latin1 X'E9', '7')", **settings) == ["é7"]
+    with pytest.raises(NotComputable):
+        held("HEX(CONCAT(_latin1 X'E9', '7'))", **settings)
