@@ -148,6 +148,7 @@ class Recording:
 
     def __init__(self, server: LiveServer):
         self._connection, self._encoding = server.connect(), "utf-8"
+        self._connection.use_unicode = False  # nobody reads results, which may be no text
 
     def run(self, statement: str) -> bool:
         """True if the server took it."""

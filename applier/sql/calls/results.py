@@ -120,8 +120,8 @@ def in_its_charset(made: Value, call: Call, arguments: list[Value], session: Ses
 
 
 def _is_beside_ascii(arguments: list[Value]) -> bool:
-    """True for a literal of a narrow set that is not ASCII beside one in Unicode that is: MariaDB may write both in that
-    set."""
+    """True for a literal of a narrow set that is not ASCII beside one in Unicode that is: MariaDB may write both in the
+    narrow one."""
     texts = [value for value in arguments if value.is_text and value.type.collation is None and value.constant]
     narrow = [value for value in texts if value.type.charset not in {*UTF8, *WIDE, None}]
     others = [value for value in texts if value.type.charset in UTF8]
