@@ -236,7 +236,7 @@ def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) 
     is_there = ~is_null & ~none & (utc >= SECOND) & (utc <= last_instant(session, utc))
     if (~is_null & (none if session.flavour == "mysql" else ~none & (utc >= 0) & (utc < SECOND))).any():
         raise NotComputable("UNIX_TIMESTAMP of an invalid date, or of the first second of 1970")
-    is_null = is_null | ~is_there if session.flavour == "mariadb" else is_nothing  # MySQL has 0 of what is no date
+    is_null = is_null | ~is_there if session.flavour == "mariadb" else is_nothing  # MySQL has 0 there
     micros = pa.array(np.where(is_there, utc, 0), mask=is_null)
     exact = pc.multiply(micros.cast(pa.decimal128(19, 0)), MILLIONTH)
     seconds = exact.cast(pa.decimal128(38, value.type.fsp))
