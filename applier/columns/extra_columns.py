@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.columns.generated_columns import generated_column
+from applier.columns.generated_columns import computed_by_replica
 from applier.columns.image_values import replaced
 from applier.errors import SchemaError
 from applier.mysql.names import folded
@@ -99,7 +99,7 @@ class ExtraColumns:
         return rows
 
     def _value(self, rows: pa.Table, column: Column) -> pa.Array | pa.ChunkedArray:
-        return generated_column(column, self._definition, rows.column, rows.num_rows, time_zone=self._time_zone)
+        return computed_by_replica(column, self._definition, rows.column, rows.num_rows, self._time_zone)
 
 
 def _is_of(part: KeyPart, column: str) -> bool:

@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.columns.defaults import Stored, expressions, generated_values, sources
+from applier.columns.defaults import Stored, depends_on_session, expressions, generated_values, sources
 from applier.columns.image_values import Rows, replaced
 from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.errors import NotComputable, SchemaError
@@ -51,6 +51,22 @@ def generated_column(column: Column, definition: TableDefinition, stored: Stored
     except NotComputable as error:
         raise SchemaError(f"column {column.name} is generated from ({column.expression}), which cannot be "
                           f"computed: {error.message}", table=definition.full_name, hint=_HINT) from None
+
+
+def computed_by_replica(column: Column, definition: TableDefinition, stored: Stored, n: int,
+                        time_zone: str) -> pa.Array | pa.ChunkedArray:
+    """The same as a replica computes them, whose sql_mode is not known. Raises SchemaError if it decides."""
+    made = generated_column(column, definition, stored, n, time_zone=time_zone)
+    for sql_mode in _OF_DATES if _depends_on_sql_mode(column, definition) else ():
+        if not generated_column(column, definition, stored, n, sql_mode=sql_mode, time_zone=time_zone).equals(made):
+            raise SchemaError(f"column {column.name} is generated from ({column.expression}), which a replica computes "
+                              f"in its own sql_mode, with or without {sql_mode}",
+                              table=definition.full_name, hint=_HINT)
+    return made
+
+
+_OF_DATES = ("NO_ZERO_DATE,NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES", "TIME_ROUND_FRACTIONAL")
+"""Modes by which MariaDB reads dates and times."""
 
 
 def why_not_compared(key: Key, definition: TableDefinition) -> str | None:
@@ -152,8 +168,8 @@ class AfterImages:
                                                                 rows.column(name)), values)
             return pc.if_else(pa.array(lacking), rows.column(name), values)
 
-        return _whole(generated_column(definition.columns[number], definition, known, len(images),
-                                       time_zone=self._defaults.time_zone))
+        return _whole(computed_by_replica(definition.columns[number], definition, known, len(images),
+                                          self._defaults.time_zone))
 
     @cached_property
     def _none(self) -> np.ndarray:
@@ -227,9 +243,9 @@ class AfterImages:
     def _computed(self, number: int, rows: np.ndarray) -> pa.Array | pa.ChunkedArray:
         """Return a generated column in some of the rows (bool[n])."""
         definition = self._definition
-        return generated_column(definition.columns[number], definition,
-                                lambda name: self._known(definition.column_index(name), rows), int(rows.sum()),
-                                time_zone=self._defaults.time_zone)
+        return computed_by_replica(definition.columns[number], definition,
+                                   lambda name: self._known(definition.column_index(name), rows), int(rows.sum()),
+                                   self._defaults.time_zone)
 
     def _known(self, number: int, rows: np.ndarray) -> pa.Array | pa.ChunkedArray:
         """Return the values that a column is known to have in some of the rows (bool[n])."""
@@ -291,11 +307,19 @@ def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]
 
 
 def _depends_on_session(column: Column, definition: TableDefinition) -> bool:
-    """Return whether a generated column may get another value on a MariaDB in another session: of TIMESTAMPs, by the
-    time zone; of text and numbers that are read as dates, by the sql_mode."""
-    bases = {definition.columns[number].type.base for number in _made_of(column, definition)}
-    return definition.flavour == "mariadb" and ("timestamp" in bases or (not bases <= TEMPORAL and (
-        column.type.base in TEMPORAL or any(map(reads_dates, expressions(column, definition))))))
+    """Return whether a generated column may get another value on a MariaDB in another session: by the time zone, or by
+    the sql_mode."""
+    return definition.flavour == "mariadb" and (
+        depends_on_session(column, definition) or _depends_on_sql_mode(column, definition) or any(
+            definition.columns[number].type.base == "timestamp" for number in _made_of(column, definition)))
+
+
+def _depends_on_sql_mode(column: Column, definition: TableDefinition) -> bool:
+    """Return whether MariaDB reads text or numbers as dates for a generated column, or rounds them."""
+    types = [definition.columns[number].type for number in _made_of(column, definition)]
+    if definition.flavour == "mysql" or all(one.base in TEMPORAL and not one.fsp for one in types):
+        return False
+    return column.type.base in TEMPORAL or any(map(reads_dates, expressions(column, definition)))
 
 
 def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:

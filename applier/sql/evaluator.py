@@ -119,11 +119,19 @@ _IN_LANGUAGES = frozenset({"DAYNAME", "MONTHNAME", "DATE_FORMAT"})
 
 def reads_dates(sql: str) -> bool:
     """True if a function reads dates or times, of which the session's sql_mode decides what is invalid."""
-    from applier.sql.functions.dates import calendars, clock_texts, clocks, forms, sums, times
+    from applier.sql.functions.dates import calendars, clock_texts, clocks, forms, sums, times  # as in _called
 
     of_dates = {"CAST"}.union(*(module.FUNCTIONS for module in (calendars, clock_texts, clocks, forms, sums, times)))
-    return any(isinstance(node, Call) and node.name in of_dates and (
+    return any(isinstance(node, Call) and (node.name in of_dates - _OF_NUMBERS or _has_interval(node)) and (
         node.name != "CAST" or node.word.upper().startswith(("DATE", "TIME"))) for node in _nodes(sql))
+
+
+_OF_NUMBERS = frozenset({"PERIOD_ADD", "PERIOD_DIFF", "MAKEDATE", "FROM_DAYS"})
+"""Functions of dates that take whole numbers."""
+
+
+def _has_interval(call: Call) -> bool:
+    return bool(call.arguments) and isinstance(last := call.arguments[-1], Call) and last.name == "INTERVAL"
 
 
 def _nodes(sql: str) -> list[Node]:

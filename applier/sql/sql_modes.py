@@ -31,8 +31,9 @@ def in_default_mode(sql: str, sql_mode: str) -> str:
     if "ORACLE" in modes:
         sql = _with_oracle_functions(sql)
     if modes & {"REAL_AS_FLOAT", "ANSI"}:
-        sql = render([token._replace(text="FLOAT") if token.keyword == "REAL" else token
-                      for token in tokenize(sql)[:-1]])
+        tokens = tokenize(sql)[:-1]
+        sql = render([token._replace(text="FLOAT") if token.keyword == "REAL" and before.text != "." else token
+                      for before, token in zip([tokens[-1], *tokens], tokens)])
     if not modes & {*_JOINING, "HIGH_NOT_PRECEDENCE"}:
         return sql
     tokens = operator_tokens(sql)

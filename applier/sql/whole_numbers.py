@@ -45,8 +45,7 @@ def _of_doubles(found: pa.Array, value: Value, session: Session) -> pa.Array:
     """Whole numbers, of which too large ones are the largest or the least one, and the least one in MySQL if they are a
     FLOAT column's. Raises NotComputable if these may be a FLOAT column's that a function has chosen."""
     is_float = value.type.base == "float" and session.flavour == "mysql"
-    if session.flavour == "mysql" and not (is_float or value.is_column or value.constant) and pc.any(
-            pc.greater(found, _MOST)).as_py():
+    if session.flavour == "mysql" and value.is_choice and pc.any(pc.greater(found, _MOST)).as_py():
         raise NotComputable("a chosen number beyond 64 bits as a whole number")
     found = pc.if_else(pc.greater(found, _MOST), _LEAST if is_float else _MOST, found)
     return pc.max_element_wise(found, _LEAST, skip_nulls=False)

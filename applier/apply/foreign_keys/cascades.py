@@ -249,14 +249,15 @@ class ForeignKeyGroup:
                 stopped = which, conflict
                 break
         for table, (n_derived, made) in zip(self._tables, counts, strict=True):
+            table.unit.by_foreign_keys += made
+            if n_derived:
+                table.unit.add_derived(self._derived_rows(table, table.derived[:n_derived]))
+        for table, (_, made) in zip(self._tables, counts, strict=True):
             if made and table.definition.versioning is not None:
                 first = changed[0][2].batch
                 raise ReplayStopped("a foreign key changes rows of a system-versioned table, and the log does not say "
                                     "when", file=first.file.uri, position=int(first.positions[0]),
                                     table=table.definition.full_name, hint="leave it out with --ignore-tables")
-            table.unit.by_foreign_keys += made
-            if n_derived:
-                table.unit.add_derived(self._derived_rows(table, table.derived[:n_derived]))
         for _, table, taken in changed:
             conflict = stopped[1] if stopped is not None and stopped[0] is table else None
             table.finish_batch(taken, conflict)

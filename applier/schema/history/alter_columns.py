@@ -197,6 +197,9 @@ class ColumnChanges:
     def _resolved(self, action: AddColumn | ChangeColumn, old: Column | None = None) -> Column:
         """A column as the statement asks for it, where it is not new with the one that was there before."""
         words = action.words
+        of_default = words.type.binary_collation and not (words.type.charset or words.type.collation)
+        if self.converts is not None and of_default and self.table_charset != self.charset:  # CONVERT leaves it so
+            return resolve_column(words, self.table_charset, self.context, in_primary_key=False)
         is_of_bytes = "binary" in (words.type.charset, words.type.collation)
         if self.converts is not None and words.type.members and not is_of_bytes:  # right into the set of the table
             words = replace(words, type=replace(words.type, charset=None, collation=None, binary_collation=False))

@@ -70,7 +70,8 @@ def chosen_of(name: str, arguments: list[Value]) -> list[Value]:
 
 def with_chosen_text(arguments: list[Value], chosen: list[Value]) -> list[Value]:
     """The arguments of CASE or IF, in which loose ASCII bytes are text beside text (seen on all servers). Digits,
-    which may be a number, and other bytes stay what they are. Raises NotComputable for such bytes beside a label."""
+    which may be a number, and other bytes stay what they are. Raises NotComputable for loose bytes
+    that are not ASCII beside a label in another set than UTF-8."""
     if any(value.type.base in MEMBERS and value.type.charset not in {*UTF8, "binary"} for value in chosen) and any(
             value.is_loose and not is_ascii_data(value.values) for value in chosen if value.type.base in BINARY):
         raise NotComputable("bytes that are not ASCII beside text")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, DATES, NUMBERS, TEMPORAL
-from applier.sql.calls.registry import CHOICES, COUNTS, OF_STRINGS
+from applier.mysql.types import BINARY, NUMBERS, TEMPORAL
+from applier.sql.calls.registry import COUNTS, OF_STRINGS
 from applier.sql.casting.texts import WIDE
 from applier.sql.nodes import Call, Literal, nodes_of
 from applier.sql.values import Value
@@ -24,8 +24,6 @@ _OF_SEARCHES = frozenset({"LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRIN
 """Functions that see two bytes for a character of a wide literal beside a number in MySQL's tables of bytes (seen on
 9.7)."""
 
-_COMPARISONS, _CHOOSING = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN"}), CHOICES | {"NULLIF"}
-
 
 def check_misread(call: Call, arguments: list[Value], session: Session) -> None:
     """Raise NotComputable for arguments that servers misread beside wide character sets, and for literals that they
@@ -38,10 +36,6 @@ def check_misread(call: Call, arguments: list[Value], session: Session) -> None:
             any(value.type.base in NUMBERS | TEMPORAL | {"year"} for number, value in enumerate(arguments)
                 if number not in COUNTS.get(call.name, ())):
         raise NotComputable(f"{call.name} of a number and text in a wide character set in a table of bytes")
-    if call.name in _COMPARISONS and session.flavour == "mariadb" and any(
-            isinstance(node, Call) and node.name in _CHOOSING and value.type.base in DATES and not value.is_null and
-            value.values.null_count for node, value in zip(call.arguments, arguments, strict=True)):
-        raise NotComputable("a chosen date that is NULL compared, which MariaDB may take for a zero")
     if call.name == "INSERT" and session.flavour == "mariadb" and arguments[0].type.base in BINARY and any(
             isinstance(node, Literal) and node.kind == "bytes" and node.charset is None
             for node in nodes_of(call.arguments[0])):

@@ -11,20 +11,26 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.errors import NotComputable
 from applier.mysql.types import TEMPORAL, arrow_type
 from applier.mysql.values import zero_dates
 from applier.sql.nodes import Call, Node
 from applier.sql.values import Value, together
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "SIMPLE CASE", "GREATEST", "LEAST"})
+_CHOOSING = frozenset({"CASE", "SIMPLE CASE", "IF", "NULLIF"})
 _CASTS = frozenset({"DATE", "TIME", "TIMESTAMP"})
 
 
 def as_compared(call: Call, arguments: list[Value], value: Callable[[Node], Value], n: int) -> list[Value]:
     """The arguments of a call for n rows, with zero for each cast that is NULL because of what it casts; `value`
-    evaluates that."""
+    evaluates that. Raises NotComputable for such a cast that a function has chosen."""
     if call.name not in _COMPARISONS:
         return arguments
+    if any(isinstance(node, Call) and node.name in _CHOOSING and any(_cast_of(one) is not one for one in node.arguments)
+           and argument.type.base in TEMPORAL and argument.values.null_count
+           for node, argument in zip(call.arguments, arguments, strict=True)):
+        raise NotComputable("a chosen date that may be NULL because of what it casts, compared")
     return [_or_zero(argument, value(given), n)
             if given is not node and argument.type.base in TEMPORAL and argument.values.null_count else argument
             for node, given, argument in zip(call.arguments, map(_cast_of, call.arguments), arguments, strict=True)]

@@ -84,10 +84,9 @@ def without_unknown_digits(made: Value, call: Call, arguments: list[Value], sess
     is_sure = made.text_scale is not None and all(_shows(value) or value.text_scale == value.type.scale
                                                   for value in arguments)
     return replace(made, shows=False, text_scale=made.text_scale if is_sure else None)
-
 _IN_FIRST = frozenset({"LPAD", "RPAD", "INSERT", "REPLACE", "REGEXP_REPLACE"})
-"""Functions whose text is in the character set of their first argument if that is ASCII, and not in that of all of
-them (seen on all servers)."""
+"""Functions that may keep the character set of an ASCII first argument, whatever the others have (seen on all servers):
+it is unknown then."""
 
 
 def in_its_charset(made: Value, call: Call, arguments: list[Value], session: Session) -> Value:

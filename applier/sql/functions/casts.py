@@ -37,6 +37,7 @@ from applier.sql.values import (
     DOUBLE,
     JSON,
     NO_VARBINARY,
+    SEVERAL,
     TEXT,
     WHOLE_NUMBER,
     Value,
@@ -60,12 +61,17 @@ _OF_CHARSET = re.compile(r"(?:VAR)?CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHA
 
 
 def cast(value: Value, call: Call, session: Session) -> Value:
-    """A value as the words after AS, or USING, say; MySQL's text has its set's default collation, as a column would.
-    Raises NotComputable."""
+    """A value as the words after AS, or USING, say; text has its set's default collation, as a column would: MySQL's,
+    and MariaDB's after USING, where the default depends on the version. Raises NotComputable."""
     made = _cast(value, call, session)
-    if session.flavour == "mariadb" or not made.is_text or made.type.charset is None or made.type.collation is not None:
+    if not made.is_text or made.type.charset is None or made.type.collation is not None:
         return made
-    collation = default_collation(made.type.charset, DEFAULT_COLLATIONS["mysql"])
+    if session.flavour == "mysql":
+        collation = default_collation(made.type.charset, DEFAULT_COLLATIONS["mysql"])
+    elif call.word.upper().startswith("CHARSET"):
+        collation = SEVERAL
+    else:
+        return made
     return replace(made, type=replace(made.type, collation=collation))
 
 

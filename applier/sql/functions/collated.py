@@ -110,7 +110,9 @@ def collation_between(arguments: Arguments, session: Session) -> str:
         return collation_of(session.collation, session.flavour)
     if not own and not unknown and session.flavour == "mysql" and len(charsets) == 1:
         return collation_of(default_collation(charsets.pop() or "utf8mb4", DEFAULT_COLLATIONS["mysql"]), "mysql")
-    if session.flavour == "mysql" and len(own) > 1:
+    if said := {value.type.collation for value in arguments if value.is_explicit and value.type.collation is not None}:
+        own = said
+    elif session.flavour == "mysql" and len(own) > 1:
         own = _of_superset(arguments)
     if len(own) != 1 or SEVERAL in own or (unknown and session.flavour == "mariadb"):
         raise UnknownCollation("text in more than one collation, or in that of the connection")

@@ -125,3 +125,12 @@ def test_a_foreign_key_that_deletes_rows_of_a_versioned_table_stops_the_replay(r
     with pytest.raises(ReplayStopped, match="system-versioned") as stopped:
         replay_with(ThisProcess(), options)
     assert stopped.value.table == "j.v" and "--ignore-tables" in stopped.value.hint
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+def test_it_stops_also_where_the_table_is_altered_later(route, tmp_path):
+    """The rows that the foreign key has changed are looked at for an earlier stop."""
+    log = ARCHIVES / "versioned" / "cascade-mariadb-10.11.000001"
+    with pytest.raises(ReplayStopped, match="system-versioned") as stopped:
+        replay_with(ThisProcess(), ReplayOptions((str(log),), str(tmp_path / "out"), route=route))
+    assert stopped.value.table == "h000001.t23"

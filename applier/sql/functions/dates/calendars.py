@@ -20,7 +20,7 @@ from applier.mysql.types import ColumnType
 from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
-from applier.sql.casting.temporals import local_micros
+from applier.sql.casting.temporals import local_micros, rounds
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.dates.date_functions import EPOCH_DAY, weeks, with_days
 from applier.sql.functions.dates.times import clock_of, local, micros_of_doubles
@@ -125,6 +125,8 @@ def _of_doubles(found: pa.Array, value: Value, session: Session) -> Value:
         raise NotComputable("SEC_TO_TIME of a double beyond the longest time")
     micros = micros_of_doubles(size, session)
     fsp = 6 if value.type.scale is None else min(6, value.type.scale)
+    if fsp < 6 and rounds(session):
+        raise NotComputable("SEC_TO_TIME of a FLOAT(M,D), rounded")
     micros -= micros % 10**(6 - fsp)
     signed = np.where(np.asarray(found.fill_null(0.0)) < 0, -micros, micros)
     made = pa.array(signed, mask=np.asarray(found.is_null())).cast(pa.duration("us"))

@@ -81,6 +81,8 @@ def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     fsp = min(6, found.type.scale) if pa.types.is_decimal(found.type) else 6
     if session.flavour == "mysql":
         check_seconds(found, session)
+    elif pa.types.is_floating(found.type) and value.type.scale is not None:
+        raise NotComputable("FROM_UNIXTIME of a FLOAT(M,D), which cuts its digits")
     version, in_mariadb = session.server_version, session.flavour == "mariadb"
     has_none = in_mariadb and (not version or is_since(version, _NO_ZERO))
     if has_none and not (version and is_since(version, _SURELY_NONE)) and \

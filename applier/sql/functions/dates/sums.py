@@ -193,7 +193,7 @@ def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> V
     if session.flavour == "mariadb" and ((left - right) % 10**(6 - type_.fsp))[~is_null].any():
         raise NotComputable("TIMEDIFF with the longest time, whose fraction differs by version")
     if not all(side.shows for side in sides) and (np.abs(left - right)[~is_null] > LONGEST_TIME).any():
-        raise NotComputable("TIMEDIFF beyond the longest time, which has as many digits as are expected")
+        raise NotComputable("TIMEDIFF beyond the longest time, of a value whose digits of a second are not known")
     made = _times(left - right, is_null, type_, session, constant=constant, is_nothing=False)
     of_known_digits = session.flavour == "mariadb" or not any(
         side.is_text and side.constant and kind.values[0].as_py() != "time"
