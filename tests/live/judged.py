@@ -195,9 +195,11 @@ def replica_says(source: LiveServer, replica: LiveServer, one: Recorded, until: 
     replica.run(f"START {word}" + (
         f" UNTIL {more}_LOG_FILE = '{one.log.name}', {more}_LOG_POS = {until}" if until else ""))
     with replica.connect() as connection, connection.cursor(DictCursor) as cursor:
+        connection.use_unicode = False  # an error may name values that are not text
         while True:
             cursor.execute(f"SHOW {word} STATUS")
-            status = {name.replace("Source", "Master"): value for name, value in (cursor.fetchone() or {}).items()}
+            status = {name.replace("Source", "Master"): value.decode(errors="replace") if isinstance(value, bytes)
+                      else value for name, value in (cursor.fetchone() or {}).items()}
             error = status["Last_SQL_Error"] or status["Last_IO_Error"]
             is_there = status[f"{word.title()}_SQL_Running"] == "No" if until else \
                 status["Relay_Master_Log_File"] > one.log.name
