@@ -92,7 +92,7 @@ def _cast(value: Value, call: Call, session: Session) -> Value:
     if of_charset:
         if value.type.base in BINARY:
             value = Value(shown_bytes(value), TEXT, value.constant)
-        made = _in_charset(value, of_charset[2].lower(), session)
+        made = _in_charset(value, of_charset[2].lower(), session, is_made=isinstance(call.arguments[0], Call))
         if of_charset[1]:
             made = replace(made, values=pc.utf8_slice_codeunits(made.values, 0, int(of_charset[1])))
         return made
