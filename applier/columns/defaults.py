@@ -190,9 +190,8 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
                      session: Session | None = None) -> pa.Array:
     """Return a generated column for n rows; `values` has their stored columns. Raises NotComputable if the expression,
     or its conversion to the column's type, is unknown."""
-    _check_bytes(column, column.expression or "", definition)
     within = _of_generated(session or Session(definition.flavour), definition)
-    return _computed(column, row_columns(definition, values, n, within), n, within)
+    return _computed(column, definition, row_columns(definition, values, n, within), n, within)
 
 
 def passes(check: str, definition: TableDefinition, values: Stored, n: int, session: Session) -> np.ndarray:
@@ -221,7 +220,9 @@ def _of_generated(session: Session, definition: TableDefinition) -> Session:
     return made if definition.flavour == "mysql" else replace(made, collation=definition.collation)
 
 
-def _computed(column: Column, known: Callable[[str], Typed], n: int, session: Session) -> pa.Array:
+def _computed(column: Column, definition: TableDefinition, known: Callable[[str], Typed], n: int,
+              session: Session) -> pa.Array:
+    _check_bytes(column, column.expression or "", definition)
     made = assigned(evaluate(column.expression or "", known, n, session), column.type, session)
     if made.null_count and not column.nullable:
         made = made.fill_null(_nothing(column, session.flavour))
@@ -258,7 +259,7 @@ def row_columns(definition: TableDefinition, values: Stored, n: int, session: Se
         if found.generated != "virtual":
             return values(found.name), found.type
         if found.name not in made:
-            made[found.name] = _computed(found, known, n, session)
+            made[found.name] = _computed(found, definition, known, n, session)
         return made[found.name], found.type
 
     return known
