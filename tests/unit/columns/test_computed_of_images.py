@@ -38,7 +38,7 @@ def test_mysql_computes_it_if_a_source_is_there():
 
 @pytest.mark.parametrize(("number", "made"), [(20240115, 20240115), (20240230, None), (1000, None)])
 def test_values_by_the_sql_mode_of_a_replica(number, made):
-    """February has no 30th unless ALLOW_INVALID_DATES is set, and 2000-10-00 is invalid where NO_ZERO_IN_DATE is set."""
+    """February has no 30th unless ALLOW_INVALID_DATES is set; 2000-10-00 is invalid where NO_ZERO_IN_DATE is set."""
     [change] = parse_statement("CREATE TABLE t (i INT, g BIGINT AS (DATE(i)) STORED)", default_database="d",
                                flavour="mariadb")
     [column] = change.definition.columns[1:]
