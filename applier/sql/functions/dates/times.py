@@ -272,7 +272,12 @@ def _date(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if value.type.base not in ("date", "datetime"):
         raise NotComputable("DATE of a value that is not a date")
     days, cuts = ColumnType("date"), replace(session, sql_mode=CUTS)
-    return replace(value, values=convert_values(value.values, value.type, days, cuts), type=days, is_choice=False)
+    made = convert_values(value.values, value.type, days, cuts)
+    if session.flavour == "mysql" and value.type.base == "datetime" and zero_dates.has_any(made):  # as of a CAST
+        is_cast = cast_without_digits(arguments[0], "date", call, session).values.is_valid()
+        is_kept = pc.or_(is_cast, pa.array(~zero_dates.which(made)))
+        made = pc.if_else(is_kept, made, pa.scalar(None, made.type))
+    return replace(value, values=made, type=days, is_choice=False)
 
 
 def _time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
