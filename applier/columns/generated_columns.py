@@ -65,8 +65,8 @@ def computed_by_replica(column: Column, definition: TableDefinition, stored: Sto
     return made
 
 
-_OF_DATES = ("NO_ZERO_DATE,NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES", "TIME_ROUND_FRACTIONAL")
-"""Modes by which MariaDB reads dates and times."""
+_OF_DATES = ("NO_ZERO_DATE,NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES")
+"""Modes that say which dates are invalid."""
 
 
 def why_not_compared(key: Key, definition: TableDefinition) -> str | None:
@@ -315,9 +315,9 @@ def _depends_on_session(column: Column, definition: TableDefinition) -> bool:
 
 
 def _depends_on_sql_mode(column: Column, definition: TableDefinition) -> bool:
-    """Return whether MariaDB reads text or numbers as dates for a generated column, or rounds them."""
-    types = [definition.columns[number].type for number in _made_of(column, definition)]
-    if definition.flavour == "mysql" or all(one.base in TEMPORAL and not one.fsp for one in types):
+    """Return whether MariaDB reads text or numbers as dates for a generated column."""
+    bases = {definition.columns[number].type.base for number in _made_of(column, definition)}
+    if definition.flavour == "mysql" or bases <= TEMPORAL:
         return False
     return column.type.base in TEMPORAL or any(map(reads_dates, expressions(column, definition)))
 
