@@ -55,7 +55,8 @@ def generated_column(column: Column, definition: TableDefinition, stored: Stored
 
 def computed_by_replica(column: Column, definition: TableDefinition, stored: Stored, n: int,
                         time_zone: str) -> pa.Array | pa.ChunkedArray:
-    """The same as a replica computes them, whose sql_mode is not known. Raises SchemaError if it decides."""
+    """Return the same values as a replica computes them, whose sql_mode is not known. Raises SchemaError if that
+    decides."""
     made = generated_column(column, definition, stored, n, time_zone=time_zone)
     for sql_mode in _OF_DATES if _depends_on_sql_mode(column, definition) else ():
         if not generated_column(column, definition, stored, n, sql_mode=sql_mode, time_zone=time_zone).equals(made):

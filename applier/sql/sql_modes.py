@@ -31,9 +31,7 @@ def in_default_mode(sql: str, sql_mode: str) -> str:
     if "ORACLE" in modes:
         sql = _with_oracle_functions(sql)
     if modes & {"REAL_AS_FLOAT", "ANSI"}:
-        tokens = tokenize(sql)[:-1]
-        sql = render([token._replace(text="FLOAT") if token.keyword == "REAL" and before.text != "." else token
-                      for before, token in zip([tokens[-1], *tokens], tokens)])
+        sql = _with_floats(sql)
     if not modes & {*_JOINING, "HIGH_NOT_PRECEDENCE"}:
         return sql
     tokens = operator_tokens(sql)
@@ -82,6 +80,16 @@ def read_as_written(data: bytes, charset: str) -> bytes:
     """The bytes of a literal in `charset` after MySQL has written them with escapes and read these as text. It escapes
     bytes, also those within a character."""
     return filled_up(data.decode("latin1").translate(ESCAPES).encode("latin1"), charset)
+
+
+def _with_floats(sql: str) -> str:
+    """An expression with FLOAT for the type REAL; behind a point, REAL is a name."""
+    tokens = tokenize(sql)
+    are_types = [token.keyword == "REAL" and before.text != "." for before, token in zip([tokens[-1], *tokens], tokens)]
+    if not any(are_types):
+        return sql
+    return render([token._replace(text="FLOAT") if is_type else token
+                   for token, is_type in zip(tokens, are_types)][:-1])
 
 
 def _with_oracle_functions(sql: str) -> str:

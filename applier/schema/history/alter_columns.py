@@ -201,7 +201,7 @@ class ColumnChanges:
         if self.converts is not None and of_default and self.table_charset != self.charset:  # CONVERT leaves it so
             return resolve_column(words, self.table_charset, self.context, in_primary_key=False)
         is_of_bytes = "binary" in (words.type.charset, words.type.collation)
-        if self.converts is not None and words.type.members and not is_of_bytes:  # right into the set of the table
+        if self.converts is not None and words.type.members and not is_of_bytes:  # read in the table's new set
             words = replace(words, type=replace(words.type, charset=None, collation=None, binary_collation=False))
         of_bytes = self.context.flavour == "mariadb" and self.table_charset.charset == "binary"  # as CONVERT leaves it
         column = resolve_column(words, self.table_charset if of_bytes else self.charset, self.context,

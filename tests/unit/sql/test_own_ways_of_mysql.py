@@ -11,7 +11,7 @@ from applier.schema.ddl.ddl import parse_statement
 from applier.sql.assignment.conversion import assigned
 from applier.sql.casting.values import convert_values
 from applier.sql.evaluator import depends_on_escapes, evaluate
-from applier.sql.sql_modes import read_as_written
+from applier.sql.sql_modes import in_default_mode, read_as_written
 
 TEXT = ColumnType("varchar", length=60, charset="utf8mb4", collation="utf8mb4_general_ci")
 COLUMNS = {
@@ -144,3 +144,10 @@ def test_a_literal_of_a_narrow_set_beside_ascii_in_mariadb():
     assert held("CONCAT(_latin1 X'E9', '7')", **settings) == ["é7"]
     with pytest.raises(NotComputable):
         held("HEX(CONCAT(_latin1 X'E9', '7'))", **settings)
+
+
+@pytest.mark.parametrize(("sql", "kept"), [
+    ("CAST(`i` AS REAL)", "FLOAT"), ("`t`.real + 1", "real"), ("'REAL'", "'REAL'"), ("", "")])
+def test_real_is_float_where_the_mode_says_so(sql, kept):
+    assert kept in in_default_mode(sql, "ANSI")
+    assert in_default_mode(sql, "") == sql
